@@ -20,7 +20,7 @@ from mcpguard.app.listeners import ListenAddresses, listening
 from mcpguard.app.running import Running, running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.servers.launches import Declared, Profile, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.servers.launches import DeclaredServer, Profile, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.guard.review.admission import from_file
 from mcpguard.upstreams.sandbox.probe import Fails, Works
@@ -73,7 +73,7 @@ class Gate:
             yield client
             tasks.cancel_scope.cancel()
 
-    async def declare(self, *servers: Declared) -> None:
+    async def declare(self, *servers: DeclaredServer) -> None:
         """From now on the configuration file declares these."""
         assert not await self.now.guard.admission.declare(servers, from_file())
 
@@ -96,14 +96,14 @@ class Gate:
         return [{**closings.get(record["entry"], {}), **record} for record in records if record["kind"] == "opened"]
 
 
-def remote(name: str, url: str, transport: Remote = Transport.HTTP, **more: Any) -> Declared:  # noqa: ANN401 - fields
+def remote(name: str, url: str, transport: Remote = Transport.HTTP, **more: Any) -> DeclaredServer:  # noqa: ANN401 - fields
     """A server at a URL."""
-    return Declared(name, name, RemoteLaunch(transport, url, Templates()), **more)
+    return DeclaredServer(name, name, RemoteLaunch(transport, url, Templates()), **more)
 
 
-def process(name: str, command: Sequence[str], **more: Any) -> Declared:  # noqa: ANN401 - fields
+def process(name: str, command: Sequence[str], **more: Any) -> DeclaredServer:  # noqa: ANN401 - fields
     """A server that is started, unconfined."""
-    return Declared(
+    return DeclaredServer(
         name, name, StdioLaunch(command[0], tuple(command[1:]), Templates(), None, profile=Profile.NONE), **more
     )
 
@@ -111,7 +111,7 @@ def process(name: str, command: Sequence[str], **more: Any) -> Declared:  # noqa
 @asynccontextmanager
 async def gate(
     folder: Path,
-    *servers: Declared,
+    *servers: DeclaredServer,
     callers: Mapping[str, Caller] | None = None,
     may_ask: Mapping[str, Iterable[AskKind]] | None = None,
     sandbox: Works | Fails | None = None,

@@ -1,13 +1,13 @@
 """People at a guard in this process: let in, signed in, and what their browsers send."""
 
-from mcpguard.domain.decisions import Actor, Decision
+from mcpguard.domain.decisions import Actor, Decision, is_never_revoked
 from mcpguard.domain.people import Role, User
 from mcpguard.web.gate.cookies import NAME
 from tests.gate import Gate
 from tests.world import PORT, World
 
-BY = Decision(Actor("uid:1000 (operator)", "operator socket"), "they work here")
-NARROW = Decision(Actor("uid:1000 (operator)", "operator socket", may_widen=False), "a shell")
+BY = Decision(Actor.with_full_rights("uid:1000 (operator)", "operator socket"), "they work here")
+NARROW = Decision(Actor("uid:1000 (operator)", "operator socket", may_widen=False, holds=is_never_revoked), "a shell")
 PASSWORD = "seven brown horses"  # noqa: S105 - nobody's
 PEER = "192.0.2.7"
 OURS = {"origin": f"http://127.0.0.1:{PORT}", "sec-fetch-site": "same-origin"}

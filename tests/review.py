@@ -8,18 +8,18 @@ import anyio.lowlevel
 from mcpguard.app.running import Running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.decisions import Actor, Approval, Decision, Seen
+from mcpguard.domain.decisions import Actor, Approval, Decision, ReviewedVersions
 from mcpguard.guard.review.confirmations import findings_to_confirm
 from tests.patience import PATIENCE
 
-PERSON = Actor("uid:1000 (reviewer)", "operator socket")
+PERSON = Actor.with_full_rights("uid:1000 (reviewer)", "operator socket")
 DECISION = Decision(PERSON, "looked at it")
 
 
-async def seen(now: Running, name: str) -> Seen:
+async def seen(now: Running, name: str) -> ReviewedVersions:
     """What somebody sees who looks at this server now."""
     said = await now.guard.queries.server(name)
-    return Seen(
+    return ReviewedVersions(
         Fingerprint(said["fingerprint"]),
         Fingerprint(said["observed"]) if said["observed"] else None,
         {

@@ -89,7 +89,7 @@ RULES: Final = (
     _slow("attacks/test_operators_socket.py", "processes that started processes", "what_the_guard_started"),
     _slow("architecture/test_layers.py", "an import is tried in each module", "that_the_architecture_forbids"),
     _slow("cli/test_connect.py", "many programs at once", "two_at_once"),
-    _slow("store/test_searching.py", "searches that are compared with a look at everything", "exactly_what_fits"),
+    _slow("store/test_record_search.py", "searches that are compared with a look at everything", "exactly_what_fits"),
     _slow("web/test_callers_api.py", "thousands of callers", "only_so_many"),
     _slow("web/test_schemathesis.py", "requests that are generated for every route"),
     _slow("attacks/test_hostile_upstreams.py", "a crowd of hostile servers", "many_that_mean_harm"),

@@ -35,7 +35,7 @@ from mcpguard.ledger.verify.report import LOG_ONLY, KeyTrust, Report
 from mcpguard.ledger.verify.verify import verify
 from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
-from mcpguard.store.engine.offline import named, reading
+from mcpguard.store.engine.offline import open_offline, place_name
 from mcpguard.store.engine.schema import upgrade
 from mcpguard.store.engine.sqlite import SQLite
 from mcpguard.store.rows import chains, records
@@ -88,7 +88,7 @@ class World:
 
         async def work(entry: Entry) -> Outcome:
             entry.permit()
-            return outcome or Outcome.answered()
+            return outcome or Outcome.answer()
 
         return await self.now.ledger.record(opening or self.opening(), work, unconditionally)
 
@@ -122,18 +122,18 @@ def said(place: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a path or a URL
         mode = "ro" if place.with_name(f"{place.name}-wal").exists() else "ro&immutable=1"
         with closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode={mode}", uri=True)) as file:
             return [json.loads(content) for (content,) in file.execute(RECORDS)]
-    with reading(place) as connect, connect() as connection:
+    with open_offline(place) as connect, connect() as connection:
         return [
             json.loads(record.content)
-            for chain in chains.every(connection)
+            for chain in chains.list_chains(connection)
             for record in records.walk(connection, chain, 2**62)
             if record.content is not None
         ]
 
 
 def verified(place: Any, *anchors: Checkpoint, trust: KeyTrust = LOG_ONLY) -> Report:  # noqa: ANN401 - a path or a URL
-    with reading(place) as connect:
-        return verify(connect, named(place), anchors, trust, lambda _: None)
+    with open_offline(place) as connect:
+        return verify(connect, place_name(place), anchors, trust, lambda _: None)
 
 
 def settings_for(folder: Path, **given: object) -> Settings:

@@ -22,8 +22,8 @@ from mcpguard.codec.names import server_name_for
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Launch, Profile, RemoteLaunch, StdioLaunch
-from mcpguard.settings.entries.entry import named, quoted
-from mcpguard.settings.entries.members import read
+from mcpguard.settings.entries.entry import entry_place, shown_name
+from mcpguard.settings.entries.members import read_entry
 
 OTHERWISE: Final = "--as NAME"
 
@@ -102,7 +102,7 @@ def candidate(item: Item, guarded: Guarded, name: str | None = None) -> Candidat
     """One entry's. `name`: what it is to be called instead."""
     label = item.label if name is None else name
     if ours(item.entry, guarded.origins):
-        return Candidate(item, named(label), CandidateWay.OURS)
+        return Candidate(item, shown_name(label), CandidateWay.OURS)
     try:
         if not isinstance(item.entry, Mapping):
             raise Untaken("must be an object")  # noqa: TRY301 - told as everything else that is wrong with it
@@ -110,15 +110,15 @@ def candidate(item: Item, guarded: Guarded, name: str | None = None) -> Candidat
         meant = item.program.members(item.entry, item.around)
         folders = told_of(meant, item.around.home.folder)
         without = confided(meant | ({"mounts": [*folders]} if folders else {}), guarded.secrets / called)
-        declared, notices = read(label, without.members)
+        declared, notices = read_entry(label, without.members)
     except Untaken as error:
-        return Candidate(item, named(label), CandidateWay.NOT, f"{quoted(label)} {error}")
+        return Candidate(item, shown_name(label), CandidateWay.NOT, f"{entry_place(label)} {error}")
     except InvalidName:
         return Candidate(
-            item, named(label), CandidateWay.NOT, f"{quoted(label)} has no letter or digit to make a name of"
+            item, shown_name(label), CandidateWay.NOT, f"{entry_place(label)} has no letter or digit to make a name of"
         )
     except NotDeclared as error:
-        return Candidate(item, named(label), CandidateWay.NOT, "; ".join(error.problems))
+        return Candidate(item, shown_name(label), CandidateWay.NOT, "; ".join(error.problems))
     way, why = CandidateWay.NEW, ""
     if (there := guarded.launches.get(called)) is not None:
         way, why = CandidateWay.HERE, guarded.standings[called]

@@ -25,7 +25,7 @@ from mcpguard.agents.program import ConfigFile
 from mcpguard.agents.reading import Unclear, file
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.files.datadir import prepare
-from mcpguard.store.files.keyfiles import remove, synced
+from mcpguard.store.files.keyfiles import remove, sync_folder
 
 _LOCK: Final = "lock"
 _NEW: Final = 0o600
@@ -128,7 +128,7 @@ def _written(change: FileChange) -> None:
         Path(name).replace(change.path)
     finally:
         Path(name).unlink(missing_ok=True)  # it has the other name by now, or nobody is to find it
-    synced(change.path.parent)
+    sync_folder(change.path.parent)
 
 
 def _as_before(change: FileChange, handle: int) -> None:

@@ -17,9 +17,9 @@ from typing import Final
 from mcpguard.agents.program import Untaken
 from mcpguard.agents.variables import INPUT
 from mcpguard.domain.servers.identity import is_code
-from mcpguard.policy.secrets.hiding import called_secret
+from mcpguard.policy.secrets.known_secrets import is_secret_name
 from mcpguard.policy.secrets.launches import looks_secret, secret_arguments, secret_in_command, secret_in_url
-from mcpguard.settings.entries.entry import below
+from mcpguard.settings.entries.entry import member_place
 
 _VARIABLE: Final = re.compile(r"\$\{env:([^{}]*)\}")
 _REFERENCE: Final = re.compile(rf"{_VARIABLE.pattern}|{INPUT.pattern}")
@@ -64,7 +64,7 @@ class _Taken:
 
     def out_of(self, key: str, values: Mapping[str, object]) -> dict[str, object]:
         return {
-            name: self._value(below(key, name), name, value) if isinstance(value, str) else value
+            name: self._value(member_place(key, name), name, value) if isinstance(value, str) else value
             for name, value in values.items()
         }
 
@@ -85,7 +85,7 @@ class _Taken:
                 raise Untaken(f"has more than one value to ask for in {place}; write them into one file")
 
     def _literal(self, place: str, name: str, value: str) -> str:
-        if not value or is_code(name) or not (called_secret(name) or looks_secret(value)):
+        if not value or is_code(name) or not (is_secret_name(name) or looks_secret(value)):
             return value
         scheme = _SCHEME.fullmatch(value) if place.startswith("headers") else None
         before, secret = (scheme[1], scheme[2]) if scheme else ("", value)

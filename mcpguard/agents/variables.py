@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from mcpguard.agents.program import Entry, EntryOrigin, Untaken
-from mcpguard.settings.entries.entry import below
+from mcpguard.settings.entries.entry import member_place
 from mcpguard.settings.entries.references import VARIABLE
 
 _FORM: Final = re.compile(r"\$\{([^{}]*)\}")
@@ -70,7 +70,7 @@ def translated(entry: Entry, dialect: Dialect, around: EntryOrigin) -> dict[str,
     for key in _TEMPLATES:
         if isinstance(members := made.get(key), Mapping):
             made[key] = {
-                name: _template(below(key, str(name)), value, dialect, around) for name, value in members.items()
+                name: _template(member_place(key, str(name)), value, dialect, around) for name, value in members.items()
             }
     for key in _TEXTS:
         if key in made:

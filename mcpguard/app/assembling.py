@@ -67,8 +67,8 @@ from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
-from mcpguard.store.files import keyfiles, sealing
-from mcpguard.store.files.sealing import Seal
+from mcpguard.store.files import keyfiles, seals
+from mcpguard.store.files.seals import Seal
 from mcpguard.store.rows import upstreams
 from mcpguard.upstreams.launch.start import Starting
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement, limits
@@ -116,7 +116,7 @@ async def assembled(
 ) -> Parts:
     """A guard that knows what the store has, and does not run yet. `given`: callers by their tokens, besides those."""
     settings = confirming.settings
-    digesting, seal = digests.load_or_make(digest_key(settings)), sealing.load_or_make(seal_key(settings))
+    digesting, seal = digests.load_or_make(digest_key(settings)), seals.load_or_make(seal_key(settings))
     registry, publisher, cutting, effects = Registry(), Publisher(), RunningCalls(), EffectReader(store)
     standings = Standings(registry, publisher, cutting, ledger, store.readers, seal, clock, settings)
     intake = Intake(standings, clock, new_id, KNOWN_PER_ENTRY * settings.upstreams.list_entries)
@@ -193,10 +193,10 @@ async def _staff(
 
 def _load(registry: Registry, seal: Seal, connection: Connection) -> None:
     live, buried = [], []
-    for upstream in upstreams.every(connection):
+    for upstream in upstreams.list_upstreams(connection):
         if upstream.removed:
             buried.append(upstream)
-        elif (declared := upstreams.declared(connection, upstream.id, seal)) is not None:
+        elif (declared := upstreams.declaration(connection, upstream.id, seal)) is not None:
             pins, found = capabilities(connection, upstream.id)
             live.append(ServerState(upstream, declared, pins, found=found))
     registry.load(live, buried)

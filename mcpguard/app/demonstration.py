@@ -23,7 +23,7 @@ SETTINGS: Final = MappingProxyType({"holds.calls": ["destructive of demo-notes"]
 
 async def demonstrated(guard: Guard) -> None:
     """Admit those that never were there. What somebody has removed does not come back."""
-    source = DeclarationSource(Origin.CLI, Actor(getpass.getuser(), "command line", "serve --demo"))
+    source = DeclarationSource(Origin.CLI, Actor.with_full_rights(getpass.getuser(), "command line", "serve --demo"))
     for name, which in SERVERS.items():
         if not guard.admission.ever_had(name):
             members = {"command": sys.executable, "args": ["-m", "mcpguard.demo", which], "mounts": _sources()}

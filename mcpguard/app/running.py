@@ -20,7 +20,7 @@ from mcpguard.app.telemetry import telemetry
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import LedgerUnavailable
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.passwords import USUAL, Cost
 from mcpguard.guard.review.admission import DeclarationSource, from_file
@@ -58,7 +58,7 @@ async def running(
     settings: Settings,
     clock: Clock,
     new_id: Ids,
-    declared: Sequence[Declared] = (),
+    declared: Sequence[DeclaredServer] = (),
     callers: Mapping[str, Caller] | None = None,
     source: DeclarationSource | None = None,
     sandbox: Works | Fails | None = None,
@@ -71,11 +71,11 @@ async def running(
     """
     datadir.prepare(settings.data_dir)
     anchor_file(settings)  # refused before anything is made
-    with datadir.locked(settings.data_dir, "serve"):
+    with datadir.lock_folder(settings.data_dir, "serve"):
         file = KeyFile(signing_key(settings))
         datadir.prepare(server_logs(settings))
         chain = Chain(keys.load_or_make(file.path), settings.audit.checkpoint_records, clock, new_id)
-        opening = store.opened(backend(settings), chain, batch=settings.store.batch, readers=settings.store.readers)
+        opening = store.open_store(backend(settings), chain, batch=settings.store.batch, readers=settings.store.readers)
         async with opening as opened, AsyncExitStack() as ending, anyio.create_task_group() as tasks:
             confirming = await ConfirmedSettings.from_store(settings, opened)
             settings = confirming.settings

@@ -26,19 +26,19 @@ from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.admission import DeclarationSource, from_file
 from mcpguard.guard.trust.confirmed_settings import BY_THE_START
 from mcpguard.settings.entries.servers import DeclaredServers
-from mcpguard.settings.load import Loaded
+from mcpguard.settings.load import LoadedSettings
 from mcpguard.settings.model import Log, Settings
 from mcpguard.settings.problems import SettingsError
 from mcpguard.upstreams.process.orphans import sweeping, swept
 from mcpguard.web.gate.peer import keep_orphans
 
 Announce = Callable[[Running, ListenAddresses], None]
-Reload = Callable[[], Loaded]
+Reload = Callable[[], LoadedSettings]
 log = structlog.get_logger("mcpguard")
 
 
 def serve(
-    loaded: Loaded, reload: Reload, announce: Announce, idle_exit: float | None = None, *, demo: bool = False
+    loaded: LoadedSettings, reload: Reload, announce: Announce, idle_exit: float | None = None, *, demo: bool = False
 ) -> None:
     """Run until SIGTERM or SIGINT, or until no agent was here for `idle_exit` seconds.
 
@@ -63,7 +63,9 @@ def _check_address(settings: Settings) -> None:
             pass
 
 
-async def _serve(loaded: Loaded, reload: Reload, announce: Announce, idle_exit: float | None, *, demo: bool) -> None:
+async def _serve(
+    loaded: LoadedSettings, reload: Reload, announce: Announce, idle_exit: float | None, *, demo: bool
+) -> None:
     settings = loaded.settings
     keep_orphans()
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
@@ -101,7 +103,8 @@ async def _first_link(guard: Guard) -> str:
     """The link by which the first user is made, while there was nobody ever. What was started for an agent has no
     terminal to print it on."""
     try:
-        return guard.setting_up.url(await guard.setting_up.offer(Decision(Actor(BY_THE_START, BY_THE_START), "")))
+        start = Actor.with_full_rights(BY_THE_START, BY_THE_START)
+        return guard.setting_up.url(await guard.setting_up.offer(Decision(start, "")))
     except SetupOver:
         return ""
     except LedgerUnavailable as error:

@@ -51,7 +51,7 @@ class Shelf:
 def make_shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, ...] = ()) -> Shelf:
     """Returns the part of the catalog for a listing: all of it that is approved, and so has an effect."""
     odd: Counter[str] = Counter()
-    kinds = {kind: _pinned(server, kind, listing.of(kind), effect, odd) for kind in KEYS}
+    kinds = {kind: _pinned(server, kind, listing.of_kind(kind), effect, odd) for kind in KEYS}
     left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in odd.items())
     has_approved = effect(CapabilityKind.INSTRUCTIONS, INSTRUCTIONS) is not None
     instructions = (listing.instructions or "") if has_approved else ""

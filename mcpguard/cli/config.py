@@ -11,11 +11,11 @@ import typer
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings, print_json, print_table
 from mcpguard.cli.shared.guard_client import GuardClient
 from mcpguard.domain.json import SettingValue
-from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, RemoteLaunch, StdioLaunch
 from mcpguard.settings.document import json_schema
 from mcpguard.settings.entries.servers import DeclaredServers
-from mcpguard.settings.fields import public
-from mcpguard.settings.load import Loaded
+from mcpguard.settings.fields import public_values
+from mcpguard.settings.load import LoadedSettings
 from mcpguard.text.visible import visible
 
 app = typer.Typer(help="Show, check and confirm the settings.", no_args_is_help=True)
@@ -81,17 +81,18 @@ def schema() -> None:
     print_json(json_schema())
 
 
-def _report(found: Loaded) -> dict[str, object]:
+def _report(found: LoadedSettings) -> dict[str, object]:
     settings = [
-        {"key": key, "value": value, "source": found.sources[key]} for key, value in public(found.settings).items()
+        {"key": key, "value": value, "source": found.sources[key]}
+        for key, value in public_values(found.settings).items()
     ]
     file = None if found.config_file is None else str(found.config_file)
     servers = [_server(each) for each in found.servers.servers]
     return {"version": found.settings.version, "config_file": file, "settings": settings, "servers": servers}
 
 
-def _rows(found: Loaded) -> Iterator[tuple[str, ...]]:
-    for key, value in public(found.settings).items():
+def _rows(found: LoadedSettings) -> Iterator[tuple[str, ...]]:
+    for key, value in public_values(found.settings).items():
         yield key, _shown(value), found.sources[key]
 
 
@@ -112,7 +113,7 @@ def _tell(servers: DeclaredServers) -> None:
         typer.echo(f"notice: {notice}", err=True)
 
 
-def _server(server: Declared) -> dict[str, object]:
+def _server(server: DeclaredServer) -> dict[str, object]:
     """A declared server as JSON, without values of environment, headers, arguments and query: they may be secrets."""
     common = {"name": server.name, "label": server.label, "enabled": server.enabled, "era": server.era}
     how: dict[str, object]
@@ -126,7 +127,7 @@ def _server(server: Declared) -> dict[str, object]:
     return common | {"timeout": server.timeout, "transport": server.launch.transport} | how
 
 
-def _server_row(server: Declared) -> tuple[str, ...]:
+def _server_row(server: DeclaredServer) -> tuple[str, ...]:
     match server.launch:
         case StdioLaunch(command, arguments, names):
             reached = f"{command} ({len(arguments)} arguments)" if arguments else command

@@ -21,7 +21,7 @@ def upgrade(config: Config = None, data_dir: DataDir = None) -> None:
     settings = load_settings(config, data_dir=data_dir).settings
     with report_errors():
         datadir.prepare(settings.data_dir)
-        with datadir.locked(settings.data_dir, "db upgrade"):
+        with datadir.lock_folder(settings.data_dir, "db upgrade"):
             backend = places.backend(settings)
             try:
                 done = upgrade_schema(backend)

@@ -17,7 +17,7 @@ from mcpguard.app.running import Running
 from mcpguard.app.serve import serve as run
 from mcpguard.cli.shared.common import Config, DataDir, load_settings, report_errors, this_program
 from mcpguard.guard.servers.status import AnchorStatus
-from mcpguard.settings.load import NOTHING, Loaded, load
+from mcpguard.settings.load import NOTHING, LoadedSettings, load
 
 
 def serve(
@@ -40,7 +40,7 @@ def serve(
     usual = demonstration.SETTINGS if demo else NOTHING
     found = load_settings(config, usual, listen=listen, data_dir=data_dir)
 
-    def load_again() -> Loaded:
+    def load_again() -> LoadedSettings:
         return load({"listen": listen, "data_dir": data_dir}, os.environ, config, usual)
 
     def announce(now: Running, where: ListenAddresses) -> None:
@@ -51,12 +51,12 @@ def serve(
         run(found, load_again, announce, idle_exit, demo=demo)
 
 
-def announcement(found: Loaded, now: Running, where: ListenAddresses, *, demo: bool = False) -> list[str]:
+def announcement(found: LoadedSettings, now: Running, where: ListenAddresses, *, demo: bool = False) -> list[str]:
     """The lines that say where everything is, and what to do next."""
     return [*_places(found, now, where), *_next(found, where, demo=demo)]
 
 
-def _places(found: Loaded, now: Running, where: ListenAddresses) -> list[str]:
+def _places(found: LoadedSettings, now: Running, where: ListenAddresses) -> list[str]:
     file = found.config_file or "none (settings come from the environment and defaults)"
     status = now.guard.status()
     waiting = sum(server.standing == "quarantined" for server in status.servers)
@@ -96,7 +96,7 @@ def _entry(url: str) -> str:
     return json.dumps({"mcpServers": {"mcpguard": {"type": "http", "url": f"{url}/mcp"}}})
 
 
-def _next(found: Loaded, where: ListenAddresses, *, demo: bool) -> Iterator[str]:
+def _next(found: LoadedSettings, where: ListenAddresses, *, demo: bool) -> Iterator[str]:
     """The next things to do."""
     program = this_program()
     elsewhere = found.sources["data_dir"].startswith("command line")

@@ -9,7 +9,7 @@ import typer
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_table
 from mcpguard.cli.shared.guard_client import GuardClient
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.settings.entries.entry import enumerated
+from mcpguard.settings.entries.entry import list_names
 
 
 def status(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
@@ -39,7 +39,7 @@ def _rows(answer: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - JSON of o
         yield "", sentence
     loose = [server["name"] for server in answer["servers"] if server["sandbox"] == Profile.NONE]
     if loose:
-        yield "without sandbox", enumerated(loose)
+        yield "without sandbox", list_names(loose)
     states = [server["state"] for server in answer["servers"]]
     yield "servers", f"{states.count('ready')} of {len(states)} ready (mcpguard server list)" if states else "none"
     yield "audit log", f"{ledger['records']:,} records, signed up to {ledger['signed_to']:,}"

@@ -6,13 +6,13 @@ The kind ends at the first colon; everything after it is the name, which may hol
 from typing import Final
 
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.errors import InvalidName
 
 _KINDS: Final = frozenset(kind.value for kind in CapabilityKind)
 
 
-def parse_key(text: str) -> Key:
+def parse_key(text: str) -> CapabilityKey:
     """Returns the kind and the name. Raises InvalidName."""
     kind, colon, name = text.partition(":")
     if not colon or not name or kind not in _KINDS:
@@ -20,7 +20,7 @@ def parse_key(text: str) -> Key:
     return CapabilityKind(kind), name
 
 
-def write_key(key: Key) -> str:
+def write_key(key: CapabilityKey) -> str:
     """Returns the key as `parse_key` reads it."""
     kind, name = key
     return f"{kind.value}:{name}"

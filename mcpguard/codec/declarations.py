@@ -1,7 +1,7 @@
 """Converts a declaration to bytes and back, to keep servers that are not declared in the settings file.
 
 Literal values in a declaration may be secrets: these bytes have to be sealed before they are kept
-(`store/files/sealing.py`).
+(`store/files/seals.py`).
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ import orjson
 
 from mcpguard.domain.servers.launches import (
     Confinement,
-    Declared,
+    DeclaredServer,
     Era,
     Launch,
     Mount,
@@ -30,7 +30,7 @@ KNOWN = (1, 2, VERSION)
 """Versions that can be read. The first one had no sandbox: its servers were approved to run without one."""
 
 
-def write(declared: Declared) -> bytes:
+def write(declared: DeclaredServer) -> bytes:
     """Returns the declaration as bytes to keep."""
     return orjson.dumps(
         {
@@ -47,12 +47,12 @@ def write(declared: Declared) -> bytes:
     )
 
 
-def read(content: bytes) -> Declared:
+def read(content: bytes) -> DeclaredServer:
     """Returns the declaration that `write` wrote, in this version or an earlier one."""
     parsed = orjson.loads(content)
     if parsed["v"] not in KNOWN:
         raise ValueError(f"a declaration of version {parsed['v']}, which this version does not know")
-    return Declared(
+    return DeclaredServer(
         parsed["name"],
         parsed["label"],
         _read_launch(parsed["launch"]),

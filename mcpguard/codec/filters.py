@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Final
 
-from mcpguard.domain.filters import BadFilter, Filter, FilterTerm, Key
+from mcpguard.domain.filters import BadFilter, Filter, FilterKey, FilterTerm
 
 LONGEST: Final = 1000
 MOST_TERMS: Final = 20
@@ -33,7 +33,7 @@ def parse(text: str, now: int) -> Filter:
     """Returns the filter in a text. `now`: the moment from which times ago count. Raises BadFilter."""
     if len(text) > LONGEST:
         raise BadFilter(f"a filter has at most {LONGEST} characters")
-    terms_by_key: dict[tuple[Key, bool], list[str]] = {}
+    terms_by_key: dict[tuple[FilterKey, bool], list[str]] = {}
     times: dict[str, int] = {}
     for minus, word, value in _tokens(text):
         if word in (SINCE, UNTIL):
@@ -94,11 +94,11 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
         place = token.end()
 
 
-def _key(word: str) -> Key:
-    if word not in Key.__members__.values():
-        near = get_close_matches(word, [*Key, SINCE, UNTIL], 1)
+def _key(word: str) -> FilterKey:
+    if word not in FilterKey.__members__.values():
+        near = get_close_matches(word, [*FilterKey, SINCE, UNTIL], 1)
         raise BadFilter(f"unknown key;{f' did you mean {near[0]}:?' if near else ''} keys are {_KEYS}")
-    return Key(word)
+    return FilterKey(word)
 
 
 def _value(word: str, value: str) -> str:
@@ -123,5 +123,5 @@ def _written(at: int) -> str:
     return f"{datetime.fromtimestamp(at // _MICRO, UTC).replace(microsecond=at % _MICRO, tzinfo=None).isoformat()}Z"
 
 
-_KEYS: Final = ", ".join([*Key, SINCE, UNTIL])
+_KEYS: Final = ", ".join([*FilterKey, SINCE, UNTIL])
 _NO_TIME: Final = "write a time as 2026-11-20 or 2026-11-20T14:00, or as a time ago: 15m, 2h, 7d"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
+from mcpguard.domain.findings import Evidence, Finding, InspectionFindings, Severity
 
 VERSION: Final = 1
 
@@ -36,18 +36,18 @@ def titles(findings: Iterable[Finding], most: int) -> list[dict[str, str]]:
     return [{"title": title, "severity": severity} for title, severity in severities.items()][:most]
 
 
-def write(inspected: Inspected) -> bytes:
+def write(inspected: InspectionFindings) -> bytes:
     """Returns the findings and the risk as bytes to keep."""
     findings = [as_json(each) for each in inspected.findings]
     return orjson.dumps({"v": VERSION, "risk": inspected.risk, "findings": findings})
 
 
-def read(content: bytes) -> Inspected:
+def read(content: bytes) -> InspectionFindings:
     """Returns the findings that `write` wrote."""
     parsed = orjson.loads(content)
     if parsed["v"] != VERSION:
         raise ValueError(f"findings of version {parsed['v']}, which this version does not know")
-    return Inspected(tuple(_finding(each) for each in parsed["findings"]), parsed["risk"])
+    return InspectionFindings(tuple(_finding(each) for each in parsed["findings"]), parsed["risk"])
 
 
 def _finding(value: dict[str, Any]) -> Finding:

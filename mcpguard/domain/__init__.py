@@ -1,1 +1,1 @@
-"""The words: frozen values and tables that every other layer speaks in. Imports nothing of ours."""
+"""Frozen values and tables that every other layer uses. This package imports no other package of mcpguard."""

@@ -1,4 +1,4 @@
-"""What a server asks of the client whose call it is working on."""
+"""Requests that a server makes to the client whose call it is working on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from mcpguard.domain.reasons import Reason
 
 
 class AskKind(StrEnum):
-    """What is asked for; the same word by which a client says that it can be asked."""
+    """The kinds of request, named as the capability by which a client says that it supports them."""
 
     ROOTS = "roots"
     SAMPLING = "sampling"
@@ -25,15 +25,15 @@ KINDS: Final[Mapping[str, AskKind]] = MappingProxyType(
         "elicitation/create": AskKind.ELICITATION,
     }
 )
-"""By the method that asks."""
+"""The kind of each request method."""
 
 Capabilities = Mapping[str, Any]
-"""What a client says it can do."""
+"""The capabilities that a client declares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One thing that is asked. `method` is one of KINDS."""
+    """One request to a client. `method` is a key of KINDS."""
 
     method: str
     params: Mapping[str, Any]
@@ -44,12 +44,12 @@ class Ask:
 
 
 Asks = Mapping[str, Ask]
-"""Things asked at once, each under a name; the answers come under the same names."""
+"""Requests that are made together, each under a name; the answers come under the same names."""
 Answers = dict[str, dict[str, Any]]
 
 
 class Declined(GuardError):
-    """There is no answer to what was asked. `error` is the client's own, where it gave one."""
+    """A request to a client has no answer. `error` is the client's own, where it gave one."""
 
     def __init__(self, reason: Reason, error: Mapping[str, Any] | None = None) -> None:
         super().__init__(reason.sentence)

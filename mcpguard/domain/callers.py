@@ -1,4 +1,4 @@
-"""Who calls, and how far they may reach."""
+"""Callers and their scopes."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from mcpguard.domain.capabilities import Effect
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How far a caller may reach: name patterns and effects. What is not named is not reached."""
+    """What a caller may use: name patterns and effects. Whatever they do not name is out of scope."""
 
     servers: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
@@ -16,10 +16,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: a named agent, or `anonymous` on loopback. An id is never used again, a label may be.
+    """A named agent, or `anonymous` on loopback. An id is never used again; a label may be.
 
-    `must_declare`: whatever does more than read is refused unless the call declares it. `manage`: a person has granted
-    the right to add, change and remove servers.
+    `must_declare`: calls that do more than read are refused unless they declare an intent. `manage`: a user has
+    granted the right to add, change and remove servers.
     """
 
     id: str

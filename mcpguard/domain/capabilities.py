@@ -1,4 +1,4 @@
-"""What an upstream offers, and how one such thing is named and pinned."""
+"""Capabilities of servers: their kinds, effects, fingerprints and names."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ FINGERPRINT = re.compile(r"v1:[0-9a-f]{64}")
 
 
 class CapabilityKind(StrEnum):
-    """The kinds of thing that an upstream can offer."""
+    """The kinds of capability that a server can offer."""
 
     TOOL = "tool"
     RESOURCE = "resource"
@@ -20,7 +20,7 @@ class CapabilityKind(StrEnum):
 
 
 class Effect(StrEnum):
-    """What a tool does to the world, from harmless to irreversible."""
+    """The effect of a tool on the world, from harmless to irreversible."""
 
     READ = "read"
     WRITE = "write"
@@ -43,7 +43,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """One thing an upstream offers, by the upstream's name, its kind and its own name."""
+    """One capability of a server: the server's name, the kind, and its own name."""
 
     server: str
     kind: CapabilityKind

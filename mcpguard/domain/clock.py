@@ -1,22 +1,22 @@
-"""Time and ids as things that are passed in, so that a test can own them."""
+"""The clock and the source of ids. Both are passed in, so that a test controls them."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """What the guard knows of time."""
+    """The time, as the guard reads it."""
 
     def now(self) -> int:
-        """Microseconds since 1970 in UTC."""
+        """Return the microseconds since 1970 in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never go back, from an arbitrary start."""
+        """Return seconds since an arbitrary start; they never go back."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
 
 
 Ids = Callable[[], str]
-"""Mints ids that sort by the time they were made and never repeat."""
+"""Makes unique ids that sort by the time at which they were made."""

@@ -1,15 +1,15 @@
-"""A person's answer about a server or one of its capabilities: who, why, and what they saw.
+"""Decisions of reviewers about servers and capabilities: who decided, why, and which versions they reviewed.
 
 Rules kept here:
-1. A decision says what it rests on. Where something else stands now, it is stale: it changes nothing, and `Stale` says
-   what moved.
-2. Who holds no person's authority may tighten and not widen.
+1. A decision names the versions that it is about. If one of them has changed, the decision is stale: it changes
+   nothing, and `Stale` says what changed.
+2. An actor without a user's authority may tighten protection, and not loosen it.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
@@ -17,18 +17,16 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Profile
 
 LONGEST_WHY: Final = 2000
-Key = tuple[CapabilityKind, str]
+CapabilityKey = tuple[CapabilityKind, str]
 """A capability of one server, by its kind and its name."""
-
-
-ITSELF: Final = "server"
-"""How a server itself is named where it stands beside its capabilities: how it is launched or reached."""
-Read = Mapping[Key | None, frozenset[str]]
-"""The rules of the findings that somebody says to have read, by what they are in; None: in the server itself."""
+SERVER_ITSELF: Final = "server"
+"""The name of a server's own launch where it is listed beside the capabilities."""
+ConfirmedFindings = Mapping[CapabilityKey | None, frozenset[str]]
+"""The rules of the findings that a reviewer confirms to have read, by capability; None: in the launch of the server."""
 
 
 class Answer(StrEnum):
-    """What a person can answer."""
+    """The answers that a reviewer can give."""
 
     APPROVE = "approve"
     ALLOW = "allow"
@@ -46,17 +44,16 @@ class Answer(StrEnum):
 
 
 WIDENING: Final = frozenset({Answer.APPROVE, Answer.ALLOW, Answer.INSPECT, Answer.ENABLE, Answer.UNBLOCK})
-"""The answers after which more may happen than before. Every other one tightens, or only sorts the inbox; a permission,
-and how replies are screened, does the one or the other."""
-
-
-AGAIN: Final = "what lets more happen than before needs your password, given within the last minutes; give it once more"
-ONLY_PEOPLE: Final = "{} is `tighten`: only a person who has signed in may let more happen than before"
+"""The answers that always loosen protection. The others tighten it, or only sort the inbox; `permit` and `screen` do
+the one or the other."""
+AGAIN: Final = "this loosens protection; confirm it with your password"
+ONLY_PEOPLE: Final = "{} is `tighten`: only a user who has signed in may loosen protection"
 SHELL: Final = "authority.shell"
 TOKENS: Final = "authority.tokens"
 
 
-def _always() -> bool:
+def is_never_revoked() -> bool:
+    """Return True: for actors that nothing can revoke, such as an account of this host, or the guard itself."""
     return True
 
 
@@ -64,126 +61,131 @@ def _always() -> bool:
 class Actor:
     """Who decides or declares something. `via` is the door they came through, `process` what is known of the program.
 
-    `may_widen`: whether they may let more happen than before; `recent`: whether they could not only because they signed
-    in too long ago; `bound`: the setting that keeps them from it otherwise. `holds`: whether they may do anything
-    still; it is asked when it is their turn, for they may have had to wait.
+    `may_widen`: whether they may loosen protection; `recent`: False where they may not because their password was given
+    too long ago; `bound`: the setting that forbids it otherwise. `holds`: whether they still have their rights; it is
+    asked when the decision is carried out, because they may be revoked while it waits for its turn.
     """
 
     id: str
     via: str
     process: str = ""
-    may_widen: bool = True
     recent: bool = True
     bound: str = SHELL
-    holds: Callable[[], bool] = field(default=_always, compare=False, repr=False)
+    may_widen: bool = field(kw_only=True)
+    holds: Callable[[], bool] = field(kw_only=True, compare=False, repr=False)
+
+    @classmethod
+    def with_full_rights(cls, id_: str, via: str, process: str = "") -> Self:
+        """Return an actor that may loosen protection and is never revoked."""
+        return cls(id_, via, process, may_widen=True, holds=is_never_revoked)
 
     def check_widening(self) -> None:
-        """Raises Forbidden where they may not let more happen than before."""
+        """Raise Forbidden if the actor may not loosen protection."""
         if self.may_widen:
             return
         raise Forbidden(ONLY_PEOPLE.format(self.bound)) if self.recent else PasswordNeeded(AGAIN)
 
     def check(self) -> None:
-        """Raises Lapsed."""
+        """Raise Lapsed if the actor has lost their rights."""
         if not self.holds():
-            raise Lapsed("whoever wanted this may do nothing any more")
+            raise Lapsed("your access was revoked before this was carried out; nothing was changed")
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Who decides, and why; the reason is theirs and goes into the record as they wrote it."""
+    """Who decides, and why. The reason goes into the audit log as they wrote it."""
 
     by: Actor
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What a person looked at before they answered: the server's identity, and each capability's definition.
+class ReviewedVersions:
+    """The versions that a reviewer saw: the identity of the server, and the definition of each capability.
 
-    None for a definition that could not be read.
+    A definition that could not be read is None.
     """
 
     launch: Fingerprint
     observed: Fingerprint | None
-    capabilities: Mapping[Key, Fingerprint | None]
+    capabilities: Mapping[CapabilityKey, Fingerprint | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What of a server is approved. `only` None: everything that can be. What is not named stands as it stood.
+    """What of a server is approved. `only`: these capabilities, None for all that can be; the others keep their status.
 
-    `effects`: of tools, by name; a tool that is not there gets the most careful of what its server declares and what we
-    suggest. `prefixes`: whoever may read the server may read every resource whose URI begins so. Of `prefixes` and
-    `may_ask`, what is None stays as it is. `left_out`: what is explicitly not wanted. `read`: whose grave findings were
-    read, and which, by their rules. `sandbox` and `mounts`: how it is confined from now on; None as it is.
+    `effects`: of tools, by name; a tool that is not named gets the more careful of the declared and the suggested
+    effect. `prefixes`: callers who may read the server may read every resource below these URIs. `prefixes` and
+    `may_ask` stay as they are if None. `left_out`: capabilities that are explicitly not wanted. `read`: the grave
+    findings that were read, by their rules. `sandbox` and `mounts`: the confinement from now on, None for no change.
     """
 
-    seen: Seen
-    only: frozenset[Key] | None = None
+    seen: ReviewedVersions
+    only: frozenset[CapabilityKey] | None = None
     effects: Mapping[str, Effect] = field(default_factory=dict)
     prefixes: tuple[str, ...] | None = None
     may_ask: frozenset[AskKind] | None = None
-    read: Read = field(default_factory=dict)
-    left_out: frozenset[Key] = frozenset()
+    read: ConfirmedFindings = field(default_factory=dict)
+    left_out: frozenset[CapabilityKey] = frozenset()
     sandbox: Profile | None = None
     mounts: tuple[str, ...] | None = None
 
 
 class Unknown(GuardError):
-    """There is no such server, it has no such capability, or no such call is held."""
+    """The server, the capability or the held call does not exist."""
 
 
 class Stale(GuardError):
-    """Something else stands now than what the decision rests on. Nothing changed; `moved` says what did before."""
+    """What the decision is about has changed since it was reviewed. Nothing was changed; `moved` says what differs."""
 
     def __init__(self, moved: tuple[str, ...]) -> None:
-        super().__init__("what was decided about is not what stands now: " + "; ".join(moved))
+        super().__init__("not saved, because this changed since you reviewed it: " + "; ".join(moved))
         self.moved = moved
 
 
 class Undecidable(GuardError):
-    """The decision cannot be taken, whoever takes it. Says why, and what to do instead."""
+    """The decision cannot be taken by anybody. The message says why, and what to do instead."""
 
 
 class Unread(Undecidable):
-    """It has grave findings, and nobody confirmed reading them. `what` names it, `rules` are theirs."""
+    """An approval does not confirm the grave findings in `what`. `rules`: the rules of these findings."""
 
     def __init__(self, what: str, rules: frozenset[str]) -> None:
-        found = ", ".join(sorted(rules))
-        super().__init__(f"{what} has grave findings ({found}); read them and say so, or do not approve")
+        listed = ", ".join(sorted(rules))
+        super().__init__(f"{what} has grave findings ({listed}); confirm that you have read them, or do not approve it")
         self.what = what
         self.rules = rules
 
 
 class Forbidden(GuardError):
-    """Whoever came through this door may not do that. Says who may."""
+    """The actor may not do this. The message says who may."""
 
 
 class Lapsed(Forbidden):
-    """Whoever decides was revoked before it was their turn."""
+    """The actor was revoked before the decision was carried out."""
 
 
 class PasswordNeeded(Forbidden):
-    """Whoever decides has to give their password once more before that."""
+    """The actor has to confirm the decision with their password first."""
 
 
 class NotDeclared(GuardError):
-    """What was given declares no server: `problems` say why, `notices` what else was not read. None repeats a value."""
+    """An entry declares no server. `problems` say why, `notices` which keys were ignored; neither repeats a value."""
 
     def __init__(self, problems: tuple[str, ...], notices: tuple[str, ...] = ()) -> None:
-        super().__init__("this declares no server: " + "; ".join(problems))
+        super().__init__("not a valid server entry: " + "; ".join(problems))
         self.problems = problems
         self.notices = notices
 
 
 class NameTaken(GuardError):
-    """There is a server of this name already."""
+    """A server with this name exists already."""
 
 
 class DeclaredElsewhere(GuardError):
-    """The server is declared in the configuration file, and is changed there. Says which file."""
+    """The server is declared in a configuration file and must be changed there. The message says in which."""
 
 
 class NeedsConsent(GuardError):
-    """To inspect the server, something of it has to run or be contacted. Says exactly what; a person has to agree."""
+    """Inspecting the server means to run or contact something. The message says what; a user has to consent first."""

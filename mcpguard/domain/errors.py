@@ -1,49 +1,49 @@
-"""Exceptions, split by whose fault they are. A refusal is not among them: a refusal is a value (`verdicts`).
+"""Exceptions, divided by who is at fault. A refused call is no exception but a value (`verdicts`).
 
-Few, and each is caught at one seam: `IllegalMove` where a decision is carried out, `LedgerUnavailable` where a call
-is answered, `StoreUnavailable` in the ledger and at start.
+There are few, and each is caught in one place: `IllegalMove` where a decision is carried out, `LedgerUnavailable`
+where a call is answered, `StoreUnavailable` in the ledger and at start.
 """
 
 
 class GuardError(Exception):
-    """Base of everything we raise on purpose."""
+    """The base of every exception that mcpguard raises on purpose."""
 
 
 class IllegalMove(GuardError):
-    """A standing was asked to move along an edge that its table does not list. Nothing changed."""
+    """The status does not allow this change. Nothing was changed."""
 
 
 class InvalidName(GuardError):
-    """A name does not have the form that this kind of thing must have."""
+    """A name is malformed for what it names."""
 
 
 class StoreUnavailable(GuardError):
-    """The database did not take what it was given; nothing of it may be relied on."""
+    """The database could not be read or written; nothing that was submitted may be relied on."""
 
 
 class NotWhole(StoreUnavailable):
-    """The store holds what mcpguard never writes, so that it cannot even be walked through."""
+    """The database holds values that mcpguard never writes, so that it cannot even be read through."""
 
 
 class LedgerUnavailable(GuardError):
-    """A record could not be stored, so what depends on it must not happen."""
+    """A record could not be stored, so what depends on it must not be done."""
 
 
 class Overtaken(GuardError):
-    """What a verdict rests on has moved before it could be stored; nothing was, and it has to be judged again."""
+    """What a verdict rests on changed before the verdict was stored. Nothing was stored; the call is judged again."""
 
 
 class Unrecordable(GuardError):
-    """A value has no form in which a record could hold it."""
+    """A value has no form in which a record can hold it."""
 
 
 class Unreadable(GuardError):
-    """A value has no canonical form, so it has no fingerprint and nobody can approve it. Repeats nothing of it."""
+    """A value has no canonical form, so no fingerprint, and cannot be approved. The message repeats nothing of it."""
 
 
 class NotStarted(GuardError):
-    """A server was not started, or contacted, at all. Says why in a sentence without its end."""
+    """A server was not started or contacted at all. The message is a clause without a full stop that says why."""
 
 
 class EntryMisused(GuardError):
-    """Our own code broke the rules of an entry; what was recorded still tells the truth."""
+    """Code of mcpguard broke the rules of an entry; what was recorded is still true."""

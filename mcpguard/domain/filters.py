@@ -1,4 +1,4 @@
-"""What is looked for in the audit log."""
+"""Filters of the audit log."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,8 +7,8 @@ from typing import Final
 from mcpguard.domain.errors import GuardError
 
 
-class Key(StrEnum):
-    """What a term of a filter is about."""
+class FilterKey(StrEnum):
+    """The keys of filter terms."""
 
     SERVER = "server"
     TOOL = "tool"
@@ -26,45 +26,45 @@ class Key(StrEnum):
     CALL = "call"
 
 
-ABOUT: Final = {
-    Key.SERVER: "the name of a server",
-    Key.TOOL: "a tool, by its name or as server:name",
-    Key.RESOURCE: "a resource, by its URI or as server:URI",
-    Key.TEMPLATE: "a template of resources, likewise",
-    Key.PROMPT: "a prompt, by its name or as server:name",
-    Key.NAME: "any of these four",
-    Key.CALLER: "the agent, by its name or id",
-    Key.ACTOR: "whoever did it: a person, a program that acts for people, or the agent",
-    Key.VERDICT: "allow, hold or deny",
-    Key.OUTCOME: "answered, failed, refused, held, cancelled or unknown",
-    Key.EFFECT: "read, write or destructive",
-    Key.REASON: "why a call was refused, or ended otherwise than answered",
-    Key.KIND: "the kind of record, as the format of the ledger names them",
-    Key.CALL: "the id of a call: all that is recorded of it",
+KEY_MEANINGS: Final = {
+    FilterKey.SERVER: "the name of a server",
+    FilterKey.TOOL: "a tool, by its name or as server:name",
+    FilterKey.RESOURCE: "a resource, by its URI or as server:URI",
+    FilterKey.TEMPLATE: "a resource template, by its URI template or as server:template",
+    FilterKey.PROMPT: "a prompt, by its name or as server:name",
+    FilterKey.NAME: "a tool, resource, template or prompt",
+    FilterKey.CALLER: "the caller, by label or id",
+    FilterKey.ACTOR: "who did it: a user, a program with an API token, or a caller",
+    FilterKey.VERDICT: "allow, hold or deny",
+    FilterKey.OUTCOME: "answered, failed, refused, held, cancelled or unknown",
+    FilterKey.EFFECT: "read, write or destructive",
+    FilterKey.REASON: "why a call was refused or did not end with its response",
+    FilterKey.KIND: "the kind of record, such as opened or decided",
+    FilterKey.CALL: "the id of a call: all of its records",
 }
 
 
 class BadFilter(GuardError, ValueError):
-    """This is no filter. Says what is wrong with it, and what would be right."""
+    """A filter cannot be read. The message says what is wrong and what would be right."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterTerm:
-    """A record fits if what the term is about is any of the values; or, `without`, none of them. `*` in a value is any
-    run of characters, `?` any one."""
+    """A record matches if the key has one of the values or, with `without`, none of them. In a value `*` stands for any
+    characters and `?` for one."""
 
-    key: Key
+    key: FilterKey
     values: tuple[str, ...]
     without: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A record fits if every term does, and if it was made from `since` on and before `until` (UTC, microseconds)."""
+    """A record matches if all terms match and it was made from `since` on and before `until` (UTC, microseconds)."""
 
     terms: tuple[FilterTerm, ...] = ()
     since: int | None = None
     until: int | None = None
 
 
-EVERYTHING: Final = Filter()
+ALL_RECORDS: Final = Filter()

@@ -1,15 +1,15 @@
-"""Something that inspection saw, with its evidence; and all that it saw in one thing."""
+"""Findings of inspection with their evidence, and the risk that they add up to."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 FLAGGED: Final = 40
-"""Whatever has this risk or a higher one is flagged."""
+"""The risk from which on something is flagged."""
 
 
 class Severity(StrEnum):
-    """How much a finding matters."""
+    """The severity of a finding."""
 
     INFO = "info"
     LOW = "low"
@@ -19,13 +19,13 @@ class Severity(StrEnum):
 
 
 def is_grave(severity: Severity, *, hard: bool) -> bool:
-    """Whether a person has to say that they have read such a finding before what it is in can be approved."""
+    """Whether a reviewer must confirm having read such a finding before approving what it is in."""
     return hard or severity in (Severity.HIGH, Severity.CRITICAL)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where in a definition: the JSON path of a string, and the part of it."""
+    """A place in a definition: the JSON path of a string, and the range of characters."""
 
     path: str
     start: int
@@ -34,9 +34,9 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something inspection saw. `title` is a constant of ours and never contains the upstream's text.
+    """One finding of inspection. `title` is a constant and never contains text of the server.
 
-    `about`: the tool of another server that it has to do with, as `server:tool`. Others chose that name.
+    `about`: the tool of another server that the finding refers to, as `server:tool`; others chose that name.
     """
 
     rule: str
@@ -50,34 +50,34 @@ class Finding:
 
     @property
     def grave(self) -> bool:
-        """Whether a person has to say that they have read it before what it is in can be approved."""
+        """Whether a reviewer must confirm having read it before approving what it is in."""
         return is_grave(self.severity, hard=self.hard)
 
 
 @dataclass(frozen=True, slots=True)
-class Inspected:
-    """What was found, the worst first, and the risk from 0 to 100. Last comes what was not looked at, if any."""
+class InspectionFindings:
+    """The findings, the worst first, and the risk from 0 to 100. What was not inspected comes last, if anything."""
 
     findings: tuple[Finding, ...]
     risk: int
 
     @property
     def hard(self) -> bool:
-        return any(found.hard for found in self.findings)
+        return any(finding.hard for finding in self.findings)
 
     @property
     def grave(self) -> frozenset[str]:
-        """The rules of what a person has to have read."""
-        return frozenset(found.rule for found in self.findings if found.grave)
+        """The rules of the findings that a reviewer must confirm having read."""
+        return frozenset(finding.rule for finding in self.findings if finding.grave)
 
     @property
     def flagged(self) -> bool:
         return self.hard or self.risk >= FLAGGED
 
 
-def weight(found: Finding) -> tuple[bool, int, float]:
-    """More for what is worse."""
-    return found.hard, _SEVERITIES.index(found.severity), found.confidence
+def finding_weight(finding: Finding) -> tuple[bool, int, float]:
+    """Return a sort key that is greater for worse findings."""
+    return finding.hard, _SEVERITIES.index(finding.severity), finding.confidence
 
 
 _SEVERITIES: Final = tuple(Severity)

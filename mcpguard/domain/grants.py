@@ -1,8 +1,8 @@
-"""A caller as a person has granted it: who it is, how far it reaches, until when. What it shows is kept as a digest.
+"""Grants: callers that a user created, with their scope and expiry. Of a token only a digest is kept.
 
 Rules kept here:
-1. A grant does not change. Whoever is to reach further, or less far, gets another one, with another token.
-2. An id is one caller's for ever. A label is one caller's until that one is revoked.
+1. A grant does not change. A wider or narrower scope needs another grant, with another token.
+2. An id belongs to one caller for ever, a label until its caller is revoked.
 """
 
 import re
@@ -14,15 +14,15 @@ from mcpguard.domain.errors import GuardError
 
 LABEL: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 ANONYMOUS: Final = "anonymous"
-"""The id and the label of whoever shows no token; nobody else's."""
+"""The id and the label of callers without a token; no grant has them."""
 
 USUAL_SECONDS: Final = 90 * 86_400
-"""For how long a token holds, an agent's or an operator's, where nobody says for how long, or that it never ends."""
+"""How long a token of a caller or an operator is valid, unless another time, or none, is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A caller, who let it in and when, and when that ends (UTC, microseconds; None: when somebody revokes it)."""
+    """A caller, who created it and when, and when it expires (UTC, microseconds; None: it is valid until revoked)."""
 
     caller: Caller
     at: int
@@ -30,13 +30,13 @@ class Grant:
     expires_at: int | None = None
 
     def holds(self, now: int) -> bool:
-        """Whether its time is not over."""
+        """Whether it has not expired."""
         return self.expires_at is None or now < self.expires_at
 
 
 class CallerUnknown(GuardError):
-    """There is no such caller, or it was revoked before."""
+    """The caller does not exist, or was revoked."""
 
 
 class LabelTaken(GuardError):
-    """There is a caller of this name already."""
+    """A caller with this label exists already."""

@@ -4,4 +4,4 @@ from typing import Any
 
 Json = dict[str, Any]
 SettingValue = str | int | float | bool | list[str] | None
-"""What a setting is in JSON."""
+"""The value of a setting in JSON."""

@@ -1,9 +1,9 @@
-"""People, and the programs that act for them: what each role may do.
+"""Users, the programs that act for them, and the rights of each role.
 
 Rules kept here:
 1. A role is a closed set of rights; nobody has a right that their role does not name.
-2. Agents are no people. A caller's token gives none of these rights.
-3. An id and a name are one person's for ever: people are disabled and never removed.
+2. Agents are not users. A caller's token gives none of these rights.
+3. An id and a name belong to one user for ever: users are disabled and never removed.
 """
 
 import re
@@ -20,20 +20,20 @@ NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 
 class Right(StrEnum):
-    """What may be done."""
+    """The rights on pages and the API."""
 
     LOOK = "look"
-    """See servers, what they offer, what was found in it, how the guard is; search."""
+    """See servers, capabilities, findings and the state of the guard; search."""
     AUDIT = "audit"
-    """See what agents do: the audit log, held calls with their arguments, who the callers are."""
+    """See what agents do: the audit log, held calls with their arguments, and the callers."""
     DECIDE = "decide"
-    """Bring servers, inspect them and decide about them, and about held calls."""
+    """Add and inspect servers; decide about servers, capabilities and held calls."""
     ADMINISTER = "administer"
-    """Let callers and people in and out, confirm settings, call tools in the name of a caller."""
+    """Manage callers and users, confirm settings, call tools in the name of a caller."""
 
 
 class Role(StrEnum):
-    """What somebody was let in as."""
+    """The roles of users and of operator's tokens."""
 
     VIEWER = "viewer"
     AUDITOR = "auditor"
@@ -57,10 +57,10 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who sent a request: a person who has signed in, or a program with an operator's token.
+    """Who sent a request: a user who has signed in, or a program with an operator's token.
 
-    `session`: which of a person's sessions it came in, empty for a token. `recent`: whether their password was given a
-    moment ago; never so for a token, which nobody types.
+    `session`: the user's session, empty for a token. `recent`: whether the user gave their password a short time ago;
+    never true for a token.
     """
 
     id: str
@@ -76,7 +76,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person who may sign in. `password` is a hash and says which one. Times are microseconds in UTC."""
+    """A person who may sign in. `password` is a hash that names its algorithm. Times are microseconds in UTC."""
 
     id: str
     name: str
@@ -88,13 +88,13 @@ class User:
 
     @property
     def administers(self) -> bool:
-        """Whether they can let people in and out."""
+        """Whether they can manage users."""
         return not self.disabled and Right.ADMINISTER in self.role.rights
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A person who is signed in, at one browser. `password_at`: when they gave their password. `peer`: from where."""
+    """A signed-in user in one browser. `password_at`: when they gave their password. `peer`: the client's address."""
 
     id: str
     user: str
@@ -103,14 +103,14 @@ class Session:
     password_at: int
     peer: str
 
-    def at(self, moment: int) -> "Session":
-        """The same, used last at that moment."""
+    def with_last_use(self, moment: int) -> "Session":
+        """Return the session with `moment` as the time of its last use."""
         return replace(self, used_at=moment)
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorToken:
-    """What a program shows that acts for people. Times are microseconds in UTC; None: until it is revoked."""
+    """The token of a program that acts for users. Times are microseconds in UTC; None: valid until revoked."""
 
     id: str
     name: str
@@ -120,33 +120,33 @@ class OperatorToken:
     expires_at: int | None = None
 
     def holds(self, now: int) -> bool:
-        """Whether its time is not over."""
+        """Whether it has not expired."""
         return self.expires_at is None or now < self.expires_at
 
 
 class UserUnknown(GuardError):
-    """There is no such user, session or operator's token."""
+    """The user, session or operator's token does not exist."""
 
 
 class UserTaken(GuardError):
-    """The name is, or was, somebody else's."""
+    """The name belongs, or belonged, to another user."""
 
 
 class LastAdmin(Undecidable):
-    """Nobody could let anybody in any more."""
+    """The change would leave no admin."""
 
 
 class SetupOver(Forbidden):
-    """The link of the first start is not valid: there is somebody already, it was used, or it is too old."""
+    """The setup link is not valid: a user exists already, or the link was used or has expired."""
 
 
 class NotProven(GuardError):
-    """Whoever wants to sign in has not shown who they are. Says nothing of what was wrong."""
+    """The sign-in failed. The message does not say whether the name or the password was wrong."""
 
 
 class TooManyTries(GuardError):
-    """Somebody has tried too often, here or to be this one. `seconds`: how long to wait."""
+    """There were too many failed sign-ins from this address or for this user. `seconds`: how long to wait."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"there were too many tries; wait {seconds} s")
+        super().__init__(f"too many failed attempts; wait {seconds} s")
         self.seconds = seconds

@@ -25,108 +25,108 @@ class Reason(StrEnum):
 
     SERVER_QUARANTINED = (
         "server:quarantined",
-        "This server waits for a person to review it.",
-        "Ask the security team to review the server; the call was not sent.",
+        "This server is in quarantine until a reviewer approves it.",
+        "The call was not sent. Ask the security team to review the server.",
     )
     SERVER_BLOCKED = (
         "server:blocked",
-        "This server was blocked by the security team.",
-        "Use another server, or ask the security team why.",
+        "This server is blocked by the security team.",
+        "The call was not sent. Use another server, or ask the security team why.",
     )
     SERVER_DISABLED = (
         "server:disabled",
-        "This server is switched off.",
-        "Ask whoever switched it off, or use another server.",
+        "This server is disabled.",
+        "The call was not sent. Ask the security team to enable it, or use another server.",
     )
     SERVER_STARTING = (
         "server:starting",
-        "This server is being connected for the first time since it was approved or mcpguard was started.",
-        "Nothing was sent; try again: a call waits for the connection as long as it may take.",
+        "This server is connecting for the first time since it was approved or mcpguard was started.",
+        "Nothing was sent. Retry: a call waits until the server is connected or the attempt times out.",
     )
     SERVER_UNREACHABLE = (
         "server:unreachable",
-        "This server is not connected now.",
-        "Nothing was sent; try again later.",
+        "This server is not connected.",
+        "Nothing was sent. Retry later.",
     )
     SERVER_LOST = (
         "server:lost",
-        "The connection to the server ended during the call; whether it was executed is unknown.",
-        "Find out what happened by a call that only reads before you do it again.",
+        "The connection to the server was lost during the call; whether the call was executed is unknown.",
+        "Check the result with a read-only call before you repeat it.",
     )
     SERVER_BUSY = (
         "server:busy",
-        "Too many calls are waiting for this server.",
-        "Nothing was sent; try again when earlier calls have been answered.",
+        "Too many calls are queued for this server.",
+        "Nothing was sent. Retry when earlier calls have finished.",
     )
     CAPABILITY_PENDING = (
         "capability:pending",
-        "This capability waits for a person to review it.",
-        "Ask the security team to review it; the call was not sent.",
+        "This capability has not been approved yet.",
+        "The call was not sent. Ask the security team to review it.",
     )
     CAPABILITY_CHANGED = (
         "capability:changed",
-        "This capability differs from what was approved.",
-        "Ask the security team to review the change; the call was not sent.",
+        "The definition of this capability is no longer the one that was approved.",
+        "The call was not sent. Ask the security team to review the change.",
     )
     CAPABILITY_BLOCKED = (
         "capability:blocked",
-        "This capability was blocked by the security team.",
-        "Use another capability, or ask the security team why.",
+        "This capability is blocked by the security team.",
+        "The call was not sent. Use another capability, or ask the security team why.",
     )
     CAPABILITY_UNCONFIRMED = (
         "capability:unconfirmed",
-        "It could not be confirmed in time that this capability is still as it was approved.",
-        "Nothing was sent; try again later.",
+        "mcpguard could not confirm in time that this capability is still the one that was approved.",
+        "Nothing was sent. Retry later.",
     )
     CAPABILITY_WITHDRAWN = (
         "capability:withdrawn",
-        "What was called was taken out of use during the call; whether it was executed is unknown.",
-        "Find out what happened before you do it again, and ask the security team why.",
+        "This capability was withdrawn during the call; whether the call was executed is unknown.",
+        "Find out what happened before you repeat it, and ask the security team why it was withdrawn.",
     )
     CAPABILITY_TASKS = (
         "capability:tasks",
-        "This tool needs tasks, which the guard does not carry.",
-        "Nothing was sent, and calling it again changes nothing; use another tool.",
+        "This tool can only be called as a task, which mcpguard does not support.",
+        "Nothing was sent. Do not retry; use another tool.",
     )
     CAPABILITY_UNKNOWN = (
         "capability:unknown",
-        "No such capability is within your reach.",
-        "List or search what there is, and use the name that is given there.",
+        "Unknown tool, resource or prompt, or not in this caller's scope.",
+        "List or search what is available, and use a name from there.",
     )
     INTENT_UNDERSTATED = (
         "intent:understated",
-        "The tool does more than the call says it means to do.",
-        "Call it through the variant that matches its effect.",
+        "The declared intent is weaker than the effect of the tool.",
+        "Use the call_tool variant that matches the effect.",
     )
     INTENT_MISMATCH = (
         "intent:mismatch",
-        "The declared operation and the variant that was called differ.",
-        "Make operation_type equal to the variant, or leave it out.",
+        "operation_type differs from the call_tool variant that was used.",
+        "Set operation_type to the variant, or leave it out.",
     )
     INTENT_INVALID = (
         "intent:invalid",
-        "The declared intent does not have the form it must have.",
-        "Correct the intent; the tool's description lists the fields.",
+        "The declared intent is malformed.",
+        "Correct the intent; the tool's description lists its fields.",
     )
     INTENT_UNDECLARED = (
         "intent:undeclared",
-        "This caller must declare what it means to do.",
+        "This caller must declare an intent for calls that do more than read.",
         "Use call_tool_write or call_tool_destructive and declare the intent.",
     )
     CALLER_REVOKED = (
         "caller:revoked",
-        "This caller was revoked, or its time is over.",
-        "If executed is no, nothing was sent; otherwise find out first. Ask the security team for another token.",
+        "This caller's token was revoked or has expired.",
+        "If executed is no, nothing was sent; otherwise find out what happened. Ask the security team for a new token.",
     )
     CALLER_ANONYMOUS = (
         "caller:anonymous",
-        "Only callers that are known by a token may do this.",
+        "Callers without a token may not do this.",
         "Ask the security team for a token.",
     )
     SCOPE_EFFECT = (
         "scope:effect",
-        "This caller may not use capabilities with this effect.",
-        "Ask the security team for a wider scope.",
+        "The effect of this capability is not in this caller's scope.",
+        "Ask the security team for a token with this effect.",
     )
     ARGUMENTS_INVALID = (
         "arguments:invalid",
@@ -135,131 +135,131 @@ class Reason(StrEnum):
     )
     ARGUMENTS_UNVERIFIABLE = (
         "arguments:unverifiable",
-        "The arguments cannot be checked against the approved schema.",
-        "Send less, or ask the security team to look at the schema of the tool; the call was not sent.",
+        "The arguments could not be checked against the approved schema.",
+        "The call was not sent. Send less, or ask the security team to check the tool's schema.",
     )
     ARGUMENTS_TOO_LARGE = (
         "arguments:too_large",
-        "The arguments are larger than the limit.",
+        "The arguments exceed the limit of size or depth.",
         "Send less, or ask the operator to raise the limit.",
     )
     ARGUMENTS_SECRET = (
         "arguments:secret",
-        "The arguments contain something that looks like a secret.",
-        "Leave the secret out; the call was not sent.",
+        "The arguments contain what looks like a secret.",
+        "The call was not sent. Remove the secret.",
     )
     BUDGET_CALLS = (
         "budget:calls",
-        "This caller has used up its calls for now.",
-        "Nothing was sent; wait, or ask the security team for a larger budget.",
+        "This caller's call budget is used up.",
+        "Nothing was sent. Wait, or ask the security team for a larger budget.",
     )
     BUDGET_CONNECTIONS = (
         "budget:connections",
-        "Calls that this caller took back, or that took too long, have cost the server too many connections.",
-        "Nothing was sent; try again in a minute, and let calls come to their end.",
+        "Cancelled or timed-out calls of this caller have cost the server too many connections.",
+        "Nothing was sent. Retry in a minute, and let calls finish.",
     )
     HOLD_WAITING = (
         "hold:waiting",
-        "The call waits for a person to allow it.",
-        "Nothing was sent. Make the same call again, with the same arguments, after a person has allowed it.",
+        "This call is held for approval.",
+        "Nothing was sent. Once it is approved, make the same call again with the same arguments.",
     )
     HOLD_DENIED = (
         "hold:denied",
-        "A person refused this call.",
+        "A reviewer denied this call.",
         "Do not repeat it; ask the security team why.",
     )
     HOLD_EXPIRED = (
         "hold:expired",
-        "Nobody answered in time, or what was called is not as it was, so the call was refused.",
-        "Nothing was sent; ask the security team before you call again.",
+        "The held call expired: nobody answered in time, or what it calls changed meanwhile.",
+        "Nothing was sent. Ask the security team before you call again.",
     )
     HOLD_USED = (
         "hold:used",
-        "A person allowed this call once, and it was made by another request.",
-        "Nothing was sent this time. Find out what came of the other one before you call again.",
+        "The approval of this call was used by another request.",
+        "Nothing was sent this time. Check the result of that request before you call again.",
     )
     HOLD_CROWDED = (
         "hold:crowded",
-        "Too many calls of this caller wait for a person already.",
-        "Nothing was sent; wait until those were answered.",
+        "Too many calls of this caller are held for approval.",
+        "Nothing was sent. Wait until some of them are answered.",
     )
     UPSTREAM_REQUEST_DENIED = (
         "upstream:request_denied",
-        "The server asked for something that it is not permitted to ask for.",
-        "Whether it did anything is unknown. Ask the security team to permit this kind of request for the server.",
+        "The server made a request to the client that it is not allowed to make.",
+        "Whether the call was executed is unknown. Ask the security team to allow such requests of the server.",
     )
     UPSTREAM_REQUEST_EXCESSIVE = (
         "upstream:request_excessive",
-        "The server asked for more than may be asked of a client in one call, or at once.",
-        "Find out what happened by a call that only reads before you do it again; the operator sets the limits.",
+        "The server exceeded the limits for requests to the client.",
+        "Check the result with a read-only call before you repeat it; the operator sets the limits.",
     )
     UPSTREAM_REQUEST_SCREENED = (
         "upstream:request_screened",
-        "What the server asked of the client was not passed on because of what it contains.",
-        "Find out what happened by a call that only reads before you do it again; ask the security team why.",
+        "The server's request to the client was blocked because of its content.",
+        "Check the result with a read-only call before you repeat it; ask the security team why.",
     )
     CLIENT_UNABLE = (
         "client:unable",
-        "The server needs to ask something that this client cannot be asked.",
-        "Use a client that can be asked for this (roots, sampling or elicitation), or another tool.",
+        "The server needs to make a request that this client does not support.",
+        "Use a client that supports it (roots, sampling or elicitation), or another tool.",
     )
     CLIENT_UNANSWERED = (
         "client:unanswered",
-        "The server asked the client something, and the client did not answer it.",
-        "Find out what happened by a call that only reads before you do it again, and answer what is asked.",
+        "The client did not answer a request that the server made.",
+        "Check the result with a read-only call before you repeat it, and answer the request.",
     )
     REPLY_TOO_LARGE = (
         "reply:too_large",
-        "The call was executed, and its reply is larger than the limit.",
-        "Do not repeat it; ask for less in a call that only reads.",
+        "The call was executed, but its response exceeds the size limit.",
+        "Do not repeat it; ask for less in a read-only call.",
     )
     REPLY_SCREENED = (
         "reply:screened",
-        "The call was executed, and its reply is withheld because of what it contains.",
-        "Do not repeat it; a person can read the reply in the audit log.",
+        "The call was executed, but its response is blocked because of its content.",
+        "Do not repeat it; a reviewer can read the response in the audit log.",
     )
     REPLY_INVALID = (
         "reply:invalid",
-        "The call was executed, and its reply is not what the approved definition of the tool says it returns.",
-        "Do not repeat it; ask the security team to look at the tool.",
+        "The call was executed, but its response does not match the approved output schema.",
+        "Do not repeat it; ask the security team to check the tool.",
     )
     REPLY_UNSCREENED = (
         "reply:unscreened",
-        "The call was executed, and its reply is withheld because it could not be screened in time.",
-        "Do not repeat it; ask for less in a call that only reads.",
+        "The call was executed, but its response is withheld: it could not be scanned in time.",
+        "Do not repeat it; ask for less in a read-only call.",
     )
     REPLY_TIMEOUT = (
         "reply:timeout",
-        "The server did not answer in time; whether it executed the call is unknown.",
-        "Find out what happened by a call that only reads before you do it again.",
+        "The server did not answer in time; whether the call was executed is unknown.",
+        "Check the result with a read-only call before you repeat it.",
     )
     AUTHORITY_PERSON = (
         "authority:person",
-        "Only a person may do this.",
+        "Only a user may do this.",
         "Ask the security team to do it in the console.",
     )
     LEDGER_UNAVAILABLE = (
         "ledger:unavailable",
-        "The call cannot be recorded, so it was not sent.",
-        "Try again later; the operator finds the cause with mcpguard status and in the guard's log.",
+        "The audit log is unavailable, so the call was not sent.",
+        "Retry later. Operators find the cause in mcpguard's log.",
     )
     LEDGER_OUTCOME_UNRECORDED = (
         "ledger:outcome_unrecorded",
-        "The call was sent, and what became of it could not be recorded yet.",
-        "Do not repeat it; find out what happened by a call that only reads.",
+        "The call was sent, but its outcome could not be recorded yet.",
+        "Do not repeat it; check the result with a read-only call.",
     )
     GUARD_STOPPING = (
         "guard:stopping",
-        "The guard is stopping and takes no more calls.",
-        "Nothing was sent; try again when it is back.",
+        "mcpguard is shutting down and takes no more calls.",
+        "Nothing was sent. Retry when it is back.",
     )
     GUARD_ERROR = (
         "guard:error",
-        "The guard failed at this call.",
-        "If executed is no, try again; otherwise find out first. The operator finds the cause in the log.",
+        "mcpguard failed to handle this call.",
+        "If executed is no, retry; otherwise find out what happened first. Operators find the cause in mcpguard's log.",
     )
     GUARD_CRASHED = (
         "guard:crashed",
-        "The guard ended while this call was open; whether it was executed is unknown.",
-        "Find out what happened by a call that only reads before you do it again.",
+        "mcpguard ended while this call was open; whether the call was executed is unknown.",
+        "Check the result with a read-only call before you repeat it.",
     )

@@ -1,11 +1,11 @@
-"""What is done with what a server says, and what was done with one reply."""
+"""Modes of scanning replies, and the result for one reply."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Screening(StrEnum):
-    """How a reply is screened, the loosest first."""
+    """What happens to a reply in which something is found, the loosest mode first."""
 
     OFF = "off"
     NOTE = "note"
@@ -18,10 +18,10 @@ class Screening(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
-    """That something was found in a reply, or done with it. `found`: rules by their ids, none of the reply's text.
+class ScreeningResult:
+    """What was found in a reply and done with it. `found`: ids of rules, none of the reply's text.
 
-    `masked`: how many places of it are not as the server wrote them.
+    `masked`: in how many places the reply was changed.
     """
 
     mode: Screening

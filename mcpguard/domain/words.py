@@ -1,6 +1,6 @@
-"""The words of this project: one word for one thing, in the code, on the pages, in the documents and in the API.
+"""The words of mcpguard: one word for one thing, in the code, on pages, in documents and in the API.
 
-docs/words.md is made from this table and from the standing tables.
+docs/words.md is made from this table and from the tables of moves.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from mcpguard.domain.servers.upstreams import Transport, Upstream
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, what it means, and the types that carry it."""
+    """A word, its meaning, and the types that carry it."""
 
     word: str
     meaning: str
@@ -30,7 +30,7 @@ class Word:
 
     @property
     def values(self) -> tuple[tuple[str, ...], ...]:
-        """For each type that is a closed list, its values; reasons have a document of their own."""
+        """The values of each type that is an enumeration; reasons have a document of their own."""
         return tuple(
             tuple(str(member.value) for member in kind)
             for kind in self.types
@@ -41,45 +41,79 @@ class Word:
 WORDS = (
     Word(
         "upstream",
-        "an MCP server we stand in front of (“server” in what people and agents read)",
+        "an MCP server that mcpguard stands in front of; users and agents read “server”",
         (Upstream, Transport),
     ),
-    Word("capability", "one thing an upstream offers", (Capability, CapabilityKind)),
+    Word(
+        "capability",
+        "one tool, resource, resource template or prompt of a server, or its instructions",
+        (Capability, CapabilityKind),
+    ),
     Word(
         "fingerprint",
-        "SHA-256 of the canonical JSON of a definition, or of an upstream's launch identity",
+        "SHA-256 of the canonical JSON of a definition or of a launch identity; any change gives another one",
         (Fingerprint,),
     ),
-    Word("standing", "where a thing stands with the security team", (UpstreamStanding, CapabilityStanding)),
-    Word("effect", "what a tool does to the world; declared by the server, assigned by the reviewer", (Effect,)),
-    Word("intent", "what the agent says it means to do, and why", (Intent, Sensitivity)),
-    Word("caller", "who calls: a named agent with a scope, or anonymous on loopback", (Caller, Scope)),
-    Word("call", "a caller, a capability, its arguments and an intent", (Call,)),
-    Word("rule", "one question asked of a call"),
-    Word("verdict", "what was decided about a call", (Allow, Hold, Deny)),
-    Word("reason", "a stable code that says why, such as capability:changed; see reasons.md", (Reason,)),
-    Word("outcome", "how a call ended, and whether anything was executed", (Outcome, OutcomeKind, Executed)),
-    Word("finding", "something inspection saw, with its evidence", (Finding, Severity)),
+    Word(
+        "standing",
+        "the review status of a server or a capability; users and agents read “status”",
+        (UpstreamStanding, CapabilityStanding),
+    ),
+    Word(
+        "effect",
+        "what a tool does to the world: the server declares it, the reviewer assigns it, and what is assigned counts",
+        (Effect,),
+    ),
+    Word(
+        "intent",
+        "the purpose of a call, as the agent declares it: operation, sensitivity of the data, and reason",
+        (Intent, Sensitivity),
+    ),
+    Word("caller", "an agent with a token and a scope, or anonymous on loopback", (Caller, Scope)),
+    Word("call", "a request of a caller to use a capability, with arguments and an intent", (Call,)),
+    Word("rule", "one check of a call; the first rule that objects decides"),
+    Word("verdict", "the decision about a call: allow it, hold it for approval, or deny it", (Allow, Hold, Deny)),
+    Word(
+        "reason",
+        "a stable code for why a call was refused, held or ended without a response; see reasons.md",
+        (Reason,),
+    ),
+    Word("outcome", "how a call ended, and whether the server executed it", (Outcome, OutcomeKind, Executed)),
+    Word(
+        "finding",
+        "something suspicious that inspection found in a definition or a launch, with severity and evidence",
+        (Finding, Severity),
+    ),
     Word(
         "decision",
-        "a person's answer about an upstream, a capability or a held call, with a written reason",
+        "a reviewer's answer about a server, a capability or a held call, with a written reason",
         (Decision, Answer),
     ),
     Word("user", "a person who may sign in", (User,)),
+    Word("role", "the closed set of rights that a user, or a program with an operator's token, has", (Role, Right)),
+    Word("session", "a signed-in user in one browser", (Session,)),
+    Word("operator's token", "the API token of a program that acts for users", (OperatorToken,)),
     Word(
-        "role", "what a user, or a program that acts for people, was let in as: a closed set of rights", (Role, Right)
+        "principal",
+        "who sent a request to a page or the API: a user in a session, or a program with a token",
+        (Principal,),
     ),
-    Word("session", "a user who is signed in, at one browser", (Session,)),
-    Word("operator's token", "what a program shows on the API that acts for people", (OperatorToken,)),
-    Word("principal", "who sent a request to a page or to the API: a user in a session, or a program", (Principal,)),
-    Word("ledger", "the audit log: a chain of records that can be proven whole"),
-    Word("record", "one fact in the ledger", (RecordKind,)),
-    Word("entry", "what the ledger keeps of one call: its opening, at times a release, its closing", (Opening,)),
-    Word("permit", "shows that the verdict which allows a call is stored; nothing is sent without one", (Permit,)),
-    Word("body", "the masked arguments or reply of a call, kept beside the record that gives its digest"),
-    Word("checkpoint", "a signed statement about the ledger as it stood after some record"),
-    Word("pruning", "removing what old records or bodies say; numbers and hashes stay, and a record says so first"),
-    Word("redaction", "removing the bodies of one call because a person asks for it"),
-    Word("catalog", "what may be found and called now"),
-    Word("face", "one shape the guard shows to agents", (Face,)),
+    Word("ledger", "the audit log: a hash chain of records whose integrity can be verified"),
+    Word("record", "one event in the audit log", (RecordKind,)),
+    Word(
+        "entry", "the records of one call: its opening, a release if it was held and approved, its closing", (Opening,)
+    ),
+    Word(
+        "permit",
+        "proof that the verdict which allows a call is stored; nothing is sent to a server without one",
+        (Permit,),
+    ),
+    Word("body", "the masked arguments or reply of a call, kept beside the record that has its digest"),
+    Word("checkpoint", "a signed statement about the hash chain up to some record"),
+    Word(
+        "pruning", "removing the content of old records or bodies; numbers and hashes stay, and a record says so first"
+    ),
+    Word("redaction", "removing the bodies of one call because a user asks for it"),
+    Word("catalog", "the capabilities that can be found and called at the moment"),
+    Word("face", "one interface that mcpguard shows to agents", (Face,)),
 )

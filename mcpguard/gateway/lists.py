@@ -11,7 +11,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.servers.listings import KEYS
 from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.wire import INVALID_PARAMS, RequestRejected
-from mcpguard.policy.scopes import within
+from mcpguard.policy.scopes import is_in_scope
 
 KINDS = {
     "tools/list": (CapabilityKind.TOOL, "tools"),
@@ -77,5 +77,5 @@ def offered_capabilities(
     taken = {each["name"] for each in face.own} if kind is CapabilityKind.TOOL else set[str]()
     for shelf in face.shelves(catalog):
         for pinned in shelf.entries_of(kind).values():
-            if within(scope, pinned.capability) and not (taken and face.shown_definition(pinned)["name"] in taken):
+            if is_in_scope(scope, pinned.capability) and not (taken and face.shown_definition(pinned)["name"] in taken):
                 yield pinned

@@ -51,8 +51,8 @@ from mcpguard.gateway.wire import (
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.guard import Guard
-from mcpguard.policy.asks import askable
-from mcpguard.policy.scopes import within
+from mcpguard.policy.asks import askable_kinds
+from mcpguard.policy.scopes import is_in_scope
 from mcpguard.text.visible import visible
 
 OFFERED: dict[str, dict[str, Any]] = {
@@ -99,7 +99,7 @@ class Methods:
         if exchange.client.era is Era.MODERN and request.method in PARKED:
             if (request.params or {}).get(STATE) is not None:
                 return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, _gone())
-            if self._guard.servers.asked_for & askable(exchange.client.capabilities):
+            if self._guard.servers.asked_for & askable_kinds(exchange.client.capabilities):
                 return await self.parking.begin(exchange, request, partial(self._work, request))
         return await self._work(request, exchange)
 
@@ -183,7 +183,7 @@ class Methods:
 
     def _offered(self, client: Client, capability: Capability) -> CatalogEntry | None:
         pinned = self._seen_by(client).find(capability.server, capability.kind, capability.name)
-        return pinned if pinned is not None and within(client.caller.scope, capability) else None
+        return pinned if pinned is not None and is_in_scope(client.caller.scope, capability) else None
 
     def _is_free(self, client: Client, tool: Capability) -> bool:
         """Tells whether answers of a tool may have any structure: it is offered to this client without an output

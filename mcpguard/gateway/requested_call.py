@@ -13,7 +13,7 @@ from mcpguard.gateway.faces.face import NamedCapability
 from mcpguard.gateway.input_required import AGAIN
 from mcpguard.gateway.validation import invalid_parameters
 from mcpguard.guard.calls.request import CallRequest, ReplyPage
-from mcpguard.policy.intents import Stated
+from mcpguard.policy.intents import StatedIntent
 
 
 def call_request(
@@ -22,7 +22,7 @@ def call_request(
     meant: NamedCapability,
     params: Mapping[str, Any],
     watcher: object | None = None,
-    stated: Stated | None = None,
+    stated: StatedIntent | None = None,
     page: ReplyPage | None = None,
 ) -> CallRequest:
     """Builds the call from a request. Answers to questions that nobody asked are left out, and so are arguments that

@@ -8,7 +8,7 @@ from functools import partial
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.domain.callers import Scope
-from mcpguard.policy.scopes import reaches
+from mcpguard.policy.scopes import is_server_in_scope
 
 MOST = 256
 
@@ -27,5 +27,5 @@ class CatalogViews:
             self._views.clear()
         view = self._views.get(scope.servers)
         if view is None:
-            view = self._views[scope.servers] = catalog.restrict_to(partial(reaches, scope))
+            view = self._views[scope.servers] = catalog.restrict_to(partial(is_server_in_scope, scope))
         return view

@@ -49,7 +49,7 @@ class BudgetSpent(RequestRejected):
 
     def __init__(self, wait: int) -> None:
         reason, detail = Reason.BUDGET_CALLS, Detail(budget=IN_A_MINUTE)
-        said = {"reason": reason.value, "message": reason.sentence, "next": reason.next, "detail": detail.said}
+        said = {"reason": reason.value, "message": reason.sentence, "next": reason.next, "detail": detail.fields}
         super().__init__(REFUSED, _text(said), reason.value, {"status": "refused", "executed": "no", **said})
         self.wait = wait
 

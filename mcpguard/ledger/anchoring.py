@@ -161,7 +161,7 @@ class Anchoring:
         return newest or other
 
     def _waiting(self, connection: Connection) -> list[StoredCheckpoint]:
-        return checkpoints.after(connection, self._chain.id, self.anchored, TOGETHER)
+        return checkpoints.checkpoints_after(connection, self._chain.id, self.anchored, TOGETHER)
 
     async def _aside(self, work: Callable[[], T]) -> T:
         """Do `work` in a thread, which is abandoned if the file does not answer. Raises OSError."""
@@ -195,14 +195,14 @@ def _some(every: Iterator[SignedCheckpoint]) -> list[Checkpoint]:
 def _stands(connection: Connection) -> tuple[str, int]:
     """The newest chain (empty if there is none) and the number of its last record."""
     chain = chains.newest(connection) or ""
-    last = records.last(connection, chain)
+    last = records.last_record(connection, chain)
     return chain, last[0] if last else 0
 
 
 def _held(ours: Sequence[Checkpoint], connection: Connection) -> Checkpoint | None:
     """The first of these checkpoints that the store has, with a record of that hash; None if it has none."""
     for each in ours:
-        stored = checkpoints.at(connection, each.chain, each.seq)
+        stored = checkpoints.checkpoint_at(connection, each.chain, each.seq)
         # A checkpoint may be there although its record was replaced, so both are compared.
         there = records.hash_of(connection, each.chain, each.seq)
         if stored is not None and stored.content == each.content() and there is not None and there.hex() == each.hash:

@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.checkpoints import LONGEST, BadCheckpoint, SignedCheckpoint
-from mcpguard.store.files.keyfiles import synced
+from mcpguard.store.files.keyfiles import sync_folder
 
 BLOCK: Final = 64 * 1024
 _PARTS: Final = (b'{"content":"', b'","signature":"', b'"}')
@@ -46,7 +46,7 @@ def append(path: Path, lines: Sequence[bytes]) -> Identity:
         os.close(handle)
     # A new file: its name must be on the disk too.
     if not before.st_size:
-        synced(path.parent)
+        sync_folder(path.parent)
     return after.st_dev, after.st_ino, after.st_size
 
 

@@ -146,7 +146,7 @@ class Chain:
         self.flush(connection)
         return ChainMark(self._end(), self._signing, self._next)
 
-    def back_to(self, mark: object) -> None:
+    def return_to(self, mark: object) -> None:
         assert isinstance(mark, ChainMark)  # noqa: S101 - the writer hands back what `mark` gave it
         # One job of the transaction failed: only its records go, those before it stay.
         self._head, self._signing, self._next = mark.head, mark.signing, mark.next
@@ -162,7 +162,7 @@ class Chain:
         if self._due is not None and end.seq > self._signed_to:
             self._sign(connection, end, self._due)
 
-    def kept(self) -> None:
+    def confirm(self) -> None:
         self.acknowledged = self._head
         # Only now may the new key sign: before the commit the rotation may still be undone.
         self._key, self._next = self._next or self._key, None
@@ -173,7 +173,7 @@ class Chain:
             self.on_signed()
         self._signing = self._due = None
 
-    def undone(self) -> None:
+    def discard(self) -> None:
         # A commit that failed may have succeeded: the stored chain says which key signs, when it is read again.
         self._doubtful, self._next = self._next or self._doubtful, None
         self._head = self._signing = self._due = None
@@ -196,9 +196,9 @@ class Chain:
         # Before anything is appended: two guards on one database would undo each other's decisions.
         self._refuse_another(connection, chain)
         self.id = chain
-        last = records.last(connection, chain)
+        last = records.last_record(connection, chain)
         self._head = Head(*last) if last else Head(0, GENESIS)
-        newest = checkpoints.last(connection, chain)
+        newest = checkpoints.last_checkpoint(connection, chain)
         self._last_signed = newest.seq if newest else 0
         if self._doubtful is not None and signing_key_of(connection, chain) == self._doubtful.public:
             self._key = self._doubtful
@@ -213,7 +213,7 @@ class Chain:
             )
 
     def _refuse_another(self, connection: Connection, chain: str) -> None:
-        newest = records.last_of(connection, chain, RecordKind.STARTED)
+        newest = records.last_of_kind(connection, chain, RecordKind.STARTED)
         if self._start is None:
             self._earlier_start = newest  # this guard has not recorded its own start yet
             return

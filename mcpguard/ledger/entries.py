@@ -90,12 +90,12 @@ class Entry:
         self._ended = True
         if isinstance(error, anyio.get_cancelled_exc_class()):
             # Sent and then cancelled: the server may have executed it all the same.
-            return Outcome.cancelled(Executed.UNKNOWN if self._permitted else Executed.NO)
+            return Outcome.cancellation(Executed.UNKNOWN if self._permitted else Executed.NO)
         if self._permitted:
             return Outcome.unknown(Reason.GUARD_ERROR)
         if isinstance(error, LedgerUnavailable):
-            return Outcome.refused(Reason.LEDGER_UNAVAILABLE)
-        return Outcome.refused(Reason.GUARD_ERROR)
+            return Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
+        return Outcome.refusal(Reason.GUARD_ERROR)
 
 
 def durability(verdict: Verdict, effect: Effect | None) -> Durability:

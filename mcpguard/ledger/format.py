@@ -16,7 +16,7 @@ from mcpguard.domain.calls.bodies import Body, DigestedBody, KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
-from mcpguard.domain.screening import Screened
+from mcpguard.domain.screening import ScreeningResult
 
 VERSION = 1
 RECORD_TAG = b"mcpguard/record/1\0"
@@ -116,7 +116,7 @@ def closing_fields(
     )
 
 
-def _screened(screened: Screened | None) -> dict[str, Scalar]:
+def _screened(screened: ScreeningResult | None) -> dict[str, Scalar]:
     if screened is None:
         return {}
     return {"screened": screened.mode.value, "found": " ".join(screened.found), "masked": screened.masked or None}

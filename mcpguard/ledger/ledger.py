@@ -79,14 +79,14 @@ class Ledger:
         """Record that the guard starts, and `more`; close the calls that an earlier run left open. Returns how many."""
 
         def job(connection: Connection) -> tuple[int, int]:
-            since = records.last_of(connection, self.chain.id, "started")
+            since = records.last_of_kind(connection, self.chain.id, "started")
             left = records.open_entries(connection, self.chain.id, since)
             held = records.never_released(connection, self.chain.id, left)
             started = self.chain.append(RecordKind.STARTED, facts)
             for kind, fields in more:
                 self.chain.append(kind, fields)
             for entry, call in calls(connection, self.chain.id, left).items():
-                was = Outcome.held(Reason.HOLD_WAITING) if entry in held else Outcome.unknown(Reason.GUARD_CRASHED)
+                was = Outcome.hold(Reason.HOLD_WAITING) if entry in held else Outcome.unknown(Reason.GUARD_CRASHED)
                 self._append_closing(entry, was, None, call, late=True)
             self.chain.checkpoint(CheckpointCause.START)
             return started, len(left)
@@ -122,13 +122,13 @@ class Ledger:
         try:
             match opening.verdict:
                 case Deny(reason):
-                    return await self._refuse(opening, fields, Outcome.refused(reason))
+                    return await self._refuse(opening, fields, Outcome.refusal(reason))
                 case Allow() | Hold():
                     await self._open(opening, fields, still)
                 case _:
                     assert_never(opening.verdict)
         except LedgerUnavailable:
-            return Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+            return Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
         call = call_fields(fields)
         entry = Entry(opening.entry, opening.verdict, partial(self._release, opening.effect, call))
         try:
@@ -280,7 +280,7 @@ class Ledger:
                 if entry in owed:
                     self._append_closing(entry, owed[entry].outcome, owed[entry].took_us, call, late=True)
                 elif entry in disowned:
-                    self._append_closing(entry, Outcome.refused(Reason.LEDGER_UNAVAILABLE), None, call, late=True)
+                    self._append_closing(entry, Outcome.refusal(Reason.LEDGER_UNAVAILABLE), None, call, late=True)
                 elif entry not in live:
                     lost = Outcome.unknown(Reason.LEDGER_OUTCOME_UNRECORDED)
                     self._append_closing(entry, lost, None, call, late=True)

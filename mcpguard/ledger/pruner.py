@@ -102,7 +102,7 @@ class Pruner:
     ) -> list[int]:
         """Record all of them one after the other, so that later prunings have one gap for them, and not many."""
         # Asked again in the transaction: a pruning that no checkpoint covers could be told from tampering by nobody.
-        newest = checkpoints.last(connection, self._ledger.chain.id)
+        newest = checkpoints.last_checkpoint(connection, self._ledger.chain.id)
         needed = max(stretch.last + (stretch.what is PrunedPart.RECORDS) for stretch in stretches)
         if newest is None or newest.seq < needed:
             raise Unsound("the checkpoint that covered these records is gone")

@@ -22,7 +22,7 @@ from mcpguard.ledger.soundness import check_alone, check_bodies, sound
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
 from mcpguard.store.rows import checkpoints, holds, pruning, records
-from mcpguard.store.rows.pages import batched
+from mcpguard.store.rows.pages import batches
 from mcpguard.store.rows.records import StoredRecord
 
 PAGE: Final = 500
@@ -111,7 +111,7 @@ class PruningSurvey:
 
     async def check(self, numbers: Sequence[int]) -> None:
         """Check that these records and their bodies are what was written. Raises Unsound."""
-        for some in batched(numbers):
+        for some in batches(numbers):
             await self.run(check_alone, some)
 
     async def run(self, work: Callable[..., T], *more: Any) -> T:  # noqa: ANN401 - what it takes
@@ -152,7 +152,7 @@ class _SurveyWalk:
         if self._previous is None:
             self._previous = _hash(connection, chain, self.seq)
         told: dict[int, Mapping[str, Any]] = {}
-        for stored in records.after(connection, chain, self.seq, limit):
+        for stored in records.records_after(connection, chain, self.seq, limit):
             # A gap. What is missing is reported below, and nothing is pruned.
             if stored.seq != self.seq + 1:
                 break
@@ -190,13 +190,13 @@ class _SurveyWalk:
 
 
 def _signed(connection: Connection, chain: str) -> int:
-    newest = checkpoints.last(connection, chain)
+    newest = checkpoints.last_checkpoint(connection, chain)
     return newest.seq if newest else 0
 
 
 def _oldest(connection: Connection, chain: str, most: int, unsettled: Iterable[str]) -> int:
     """The number of the first record of the calls that are open or held, at most `most`."""
-    asked = [hold.id for hold in holds.every(connection)]
+    asked = [hold.id for hold in holds.list_holds(connection)]
     return min(records.opened_at(connection, chain, [*unsettled, *asked]).values(), default=most)
 
 

@@ -68,7 +68,7 @@ class Stretch:
 
 def recorded_prunings(connection: Connection, chain: str) -> list[Stretch]:
     """Every pruning that was recorded, in order."""
-    found = (Stretch.read(seq, content) for seq, content in pruning.said(connection, chain))
+    found = (Stretch.read(seq, content) for seq, content in pruning.pruned_records(connection, chain))
     return [stretch for stretch in found if stretch is not None]
 
 

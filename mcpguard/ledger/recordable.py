@@ -4,7 +4,7 @@ from typing import Final
 
 from mcpguard.codec.canonical import canonical_json
 from mcpguard.ledger.format import Fields
-from mcpguard.policy.secrets.masking import masked
+from mcpguard.policy.secrets.masking import mask_secrets
 
 WORDS: Final = frozenset(
     {"caller_label", "client", "intent_reason", "name", "operation", "selection", "trace", "why", "words"}
@@ -16,7 +16,7 @@ def recordable(fields: Fields) -> Fields:
     """The fields as they are recorded, secrets masked. Raises Unrecordable for what no record can hold."""
     words = {name: fields[name] for name in WORDS & fields.keys()}
     # Free text may hold secrets that agents pasted; the log must not become a place to find them.
-    left = masked(words, maybe=True)
+    left = mask_secrets(words, maybe=True)
     checked = fields if left.value is words else {**fields, **left.value}
     canonical_json(
         checked

@@ -21,7 +21,7 @@ from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.format import KEY_TAG, VERSION
 from mcpguard.ledger.keys import SigningKey, public_from
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.rows import checkpoints, records, searching
+from mcpguard.store.rows import checkpoints, record_search, records
 from mcpguard.store.rows.records import StoredRecord
 
 LONGEST = 65_536
@@ -94,11 +94,11 @@ class Rotation:
 def signing_key_of(connection: Connection, chain: str) -> str:
     """The public key that signs what comes next: that of the newest checkpoint or, if that was made for a rotation, the
     new one. Empty if the chain has no checkpoint."""
-    newest = checkpoints.last(connection, chain)
+    newest = checkpoints.last_checkpoint(connection, chain)
     if newest is None:
         return ""
     # The last checkpoint of the old key is of the rotation itself, so the newest may still be the old key's.
-    made_for = searching.numbered(connection, chain, newest.seq)
+    made_for = record_search.record_at(connection, chain, newest.seq)
     for rotated in _rotations([made_for] if made_for else []):
         return rotated.key
     return Checkpoint.read(newest.content).key
@@ -106,7 +106,7 @@ def signing_key_of(connection: Connection, chain: str) -> str:
 
 def retiring_record(connection: Connection, chain: str, key: str) -> int:
     """The number of the record by which this key was rotated to another; 0 if it was not."""
-    found = _rotations(records.of_kind(connection, chain, RecordKind.ROTATED))
+    found = _rotations(records.records_of_kind(connection, chain, RecordKind.ROTATED))
     return next((each.seq for each in found if each.previous == key), 0)
 
 

@@ -7,7 +7,7 @@ from mcpguard.ledger.format import GENESIS, SALT_BYTES, body_digest, link, parse
 from mcpguard.ledger.prunings import NOTHING, CoveredNumbers, Unsound
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import records
-from mcpguard.store.rows.pages import batched
+from mcpguard.store.rows.pages import batches
 from mcpguard.store.rows.records import COLUMNS, StoredBody, StoredRecord
 
 TOGETHER: Final = 10
@@ -29,7 +29,7 @@ def check_bodies(
     connection: Connection, chain: str, told: Mapping[int, Mapping[str, Any]], pruned: CoveredNumbers = NOTHING
 ) -> None:
     """Compare bodies with their records. `pruned`: the numbers whose bodies may be gone. Raises Unsound."""
-    for some in batched(sorted(told), TOGETHER):
+    for some in batches(sorted(told), TOGETHER):
         there = {body.seq: body for body in records.bodies_of(connection, chain, some)}
         for seq in some:
             _compare(seq, told[seq], there.get(seq), pruned)
@@ -37,7 +37,7 @@ def check_bodies(
 
 def check_alone(connection: Connection, chain: str, seqs: Sequence[int]) -> None:
     """Check each of these records against the previous one, and its body. Raises Unsound."""
-    for some in batched(seqs, TOGETHER):
+    for some in batches(seqs, TOGETHER):
         beside = {each.seq: each for each in _with_those_before(connection, chain, some)}
         told = {}
         for seq in some:
@@ -50,7 +50,7 @@ def check_alone(connection: Connection, chain: str, seqs: Sequence[int]) -> None
 
 def _with_those_before(connection: Connection, chain: str, seqs: Iterable[int]) -> list[StoredRecord]:
     wanted = {*seqs}
-    return records.these(connection, chain, sorted(wanted | {seq - 1 for seq in wanted}))
+    return records.records_numbered(connection, chain, sorted(wanted | {seq - 1 for seq in wanted}))
 
 
 def _compare(seq: int, said: Mapping[str, Any], body: StoredBody | None, pruned: CoveredNumbers) -> None:

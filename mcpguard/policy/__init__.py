@@ -1,1 +1,1 @@
-"""Judgement: pure functions from a situation to a verdict. No clock, no store, no waiting."""
+"""The policy: pure functions from a situation to a verdict, without clock, store or waiting."""

@@ -1,11 +1,11 @@
-"""How many calls a caller may make: in a minute, of one thing in a minute, and at once.
+"""Call budgets of callers: per minute, per minute and capability, and concurrent calls.
 
 Rules kept here:
-1. In no 60 seconds are there more than the budget says. A call counts from when it was taken, to the second.
-2. Taking and asking are one moment: nothing is waited for here, so two calls never take the same last place.
-3. A place is given back once, however the call ended. A call that was not sent after all is taken off again.
-4. A handshake counts as a call of the caller's minute: a session costs as much as one.
-5. Whoever has made no call for a minute is forgotten. 0 is no budget, and nothing is counted for it.
+1. No 60 seconds have more calls than the budget. A call counts from the second in which its place was taken.
+2. Nothing waits between checking a budget and taking a place, so two calls never take the same last place.
+3. A place is released once, however the call ended. A call that was not sent after all is not counted.
+4. A handshake counts as a call per minute: a session costs as much as one.
+5. A caller without calls for a minute is forgotten. A budget of 0 is unlimited and counts nothing.
 """
 
 from collections import deque
@@ -23,8 +23,8 @@ K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
-class Most:
-    """How many; 0 is without end."""
+class BudgetLimits:
+    """The limits of the budgets; 0 is unlimited."""
 
     in_a_minute: int = 0
     of_one: int = 0
@@ -32,16 +32,16 @@ class Most:
 
 
 class CallBudgets:
-    """What every caller has used."""
+    """The used budgets of all callers."""
 
-    def __init__(self, most: Most) -> None:
+    def __init__(self, most: BudgetLimits) -> None:
         self._most = most
         self._callers: _Minutes[str] = _Minutes(most.in_a_minute)
         self._each: _Minutes[tuple[str, Capability]] = _Minutes(most.of_one)
         self._open: dict[str, int] = {}
 
-    def spent(self, caller: Caller, capability: Capability, now: float) -> str | None:
-        """The budget that leaves no place for one more call."""
+    def exhausted_budget(self, caller: Caller, capability: Capability, now: float) -> str | None:
+        """Return the name of the budget that is used up; None if the call fits."""
         if self._most.at_once and self._open.get(caller.id, 0) >= self._most.at_once:
             return AT_ONCE
         if self._callers.full(caller.id, int(now)):
@@ -49,7 +49,7 @@ class CallBudgets:
         return OF_ONE if self._each.full((caller.id, capability), int(now)) else None
 
     def take(self, caller: Caller, capability: Capability, now: float) -> "BudgetPlace":
-        """A place for a call, which `spent` has just said there is."""
+        """Take a place for a call. `exhausted_budget` must have returned None just before."""
         second = int(now)
         seconds = (self._callers.add(caller.id, second), self._each.add((caller.id, capability), second))
         if self._most.at_once:
@@ -57,28 +57,28 @@ class CallBudgets:
         return BudgetPlace(self, caller.id, tuple(each for each in seconds if each is not None))
 
     def greet(self, caller: str, now: float) -> int:
-        """Count a handshake and give 0, or give the seconds after which there is room for one."""
+        """Count a handshake and return 0, or return the seconds to wait until one fits."""
         if wait := self._callers.wait(caller, int(now)):
             return wait
         self._callers.add(caller, int(now))
         return 0
 
     def release(self, caller: str) -> None:
-        """One call less at once."""
+        """Count one concurrent call less."""
         if self._most.at_once:
             self._open[caller] -= 1
             if not self._open[caller]:
                 del self._open[caller]
 
     @property
-    def remembered(self) -> int:
-        """How much is kept, for whoever wants to know that it stays little."""
+    def size(self) -> int:
+        """The number of remembered windows and callers, by which a test sees that it stays small."""
         return len(self._callers.of) + len(self._each.of) + len(self._open)
 
 
 @dataclass(slots=True, eq=False)
 class _Second:
-    """The calls that were taken in one second. A window that has left it behind has set it to 0."""
+    """The calls that were counted in one second; set to 0 when the window has moved past it."""
 
     at: int
     window: "_Window"
@@ -92,7 +92,7 @@ class _Second:
 
 @dataclass(slots=True, eq=False)
 class _Window:
-    """The last minute."""
+    """The calls of the last minute, second by second."""
 
     seconds: deque[_Second] = field(default_factory=deque)
     total: int = 0
@@ -113,7 +113,7 @@ class _Window:
 
 
 class _Minutes(Generic[K]):
-    """The last minute of each."""
+    """A window of one minute for each key."""
 
     def __init__(self, most: int) -> None:
         self.of: dict[K, _Window] = {}
@@ -127,7 +127,7 @@ class _Minutes(Generic[K]):
         return window.total >= self._most
 
     def wait(self, key: K, second: int) -> int:
-        """The seconds after which there is room for one more; 0 where there is some."""
+        """Return the seconds to wait until one more fits; 0 if it fits now."""
         if not self.full(key, second):
             return 0
         first = next(each.at for each in self.of[key].seconds if each.count)
@@ -151,7 +151,7 @@ class _Minutes(Generic[K]):
 
 
 class BudgetPlace:
-    """One call's part of the budgets."""
+    """The part of the budgets that one call takes."""
 
     def __init__(self, budgets: CallBudgets, caller: str, seconds: tuple[_Second, ...]) -> None:
         self._budgets = budgets
@@ -160,13 +160,13 @@ class BudgetPlace:
         self._held = True
 
     def release(self) -> None:
-        """The call is over."""
+        """End the concurrent call. Further calls of this do nothing."""
         if self._held:
             self._held = False
             self._budgets.release(self._caller)
 
     def take_off(self) -> None:
-        """It was not sent after all."""
+        """Uncount the call, which was not sent after all."""
         for second in self._seconds:
             second.take_off()
         self._seconds = ()

@@ -1,4 +1,4 @@
-"""Whether a person must allow a call. One phrase that fits is enough: phrases only hold, none lets anything pass."""
+"""Which calls are held for approval. One matching phrase is enough; no phrase lets a call pass."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,8 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, Effect
 
 
-def demanded(demands: Sequence[Demand], caller: Caller, capability: Capability, effect: Effect | None) -> str:
-    """The first phrase that wants a person for this call; empty where none does."""
+def matching_demand(demands: Sequence[Demand], caller: Caller, capability: Capability, effect: Effect | None) -> str:
+    """Return the first phrase of the setting that holds this call; empty if none does."""
     if effect is None:
         return ""
     return next((each.text for each in demands if each.covers(caller, capability, effect)), "")

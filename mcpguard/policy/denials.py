@@ -1,10 +1,10 @@
-"""Which texts of a server look as if its sandbox had kept something from it.
+"""Recognises texts of a server that suggest that its sandbox has denied it something.
 
 Rules kept here:
-1. Only what operating systems, interpreters, git and libraries that many servers use are known to write counts. A
-   server's own words say nothing here.
-2. A need that the profile meets is none: with a network, a name that is not found was not kept from anybody.
-3. What is said of a need is a constant of ours: the phrase of the table, and nothing of the text around it.
+1. Only phrases that operating systems, interpreters, git and common libraries are known to write count. A server's
+   own words do not.
+2. A need that the profile meets is none: with network access, an unknown host name is no effect of the sandbox.
+3. The result contains only phrases of the table, and nothing of the text around them.
 """
 
 import re
@@ -16,7 +16,7 @@ from mcpguard.domain.servers.launches import Launch, Profile, StdioLaunch
 from mcpguard.domain.servers.needs import Need
 
 LONGEST: Final = 32 * 1024
-"""Characters of one text that are looked at."""
+"""The number of characters of one text that are searched."""
 _PHRASES: Final = MappingProxyType(
     {
         Need.NETWORK: (
@@ -43,28 +43,28 @@ _WRITTEN: Final = MappingProxyType({phrase.lower(): phrase for every in _PHRASES
 _ANY: Final = re.compile(rf"(?<![a-z0-9_])(?:{'|'.join(map(re.escape, _NEEDS))})(?![a-z0-9_])")
 
 
-def kept_from(launch: Launch) -> frozenset[Need]:
-    """What this launch does not get."""
+def denied_needs(launch: Launch) -> frozenset[Need]:
+    """Return the needs that the sandbox of this launch denies."""
     if not isinstance(launch, StdioLaunch) or launch.profile is Profile.NONE:
         return frozenset()
     return frozenset(Need) - ({Need.NETWORK} if launch.profile is Profile.CONTAINED else frozenset())
 
 
-def phrases(texts: Iterable[str], launch: Launch) -> Mapping[Need, str]:
-    """The needs that the texts suggest, each with the phrase that does, as our table writes it."""
-    kept, found = kept_from(launch), dict[Need, str]()
-    if not kept:
+def need_phrases(texts: Iterable[str], launch: Launch) -> Mapping[Need, str]:
+    """Return the needs that the texts suggest, each with the phrase of the table that was found."""
+    denied, found = denied_needs(launch), dict[Need, str]()
+    if not denied:
         return found
     for text in texts:
         for match in _ANY.finditer(text[:LONGEST].lower()):
             need = _NEEDS[match[0]]
-            if need in kept:
+            if need in denied:
                 found.setdefault(need, _WRITTEN[match[0]])
     return dict(sorted(found.items()))
 
 
 def texts_of_result(result: Mapping[str, Any]) -> list[str]:
-    """The texts of a result that says that it failed; none of any other."""
+    """Return the texts of a failed result; none of any other."""
     content = result.get("content")
     if result.get("isError") is not True or not isinstance(content, list):
         return []
@@ -72,5 +72,5 @@ def texts_of_result(result: Mapping[str, Any]) -> list[str]:
 
 
 def texts_of_error(error: Mapping[str, Any]) -> list[str]:
-    """The texts of an error."""
+    """Return the texts of an error."""
     return [each for each in (error.get("message"), error.get("data")) if isinstance(each, str)]

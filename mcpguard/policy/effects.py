@@ -1,10 +1,10 @@
-"""Which effect a tool has: what its server declares, and what we suggest.
+"""The effect of a tool: the one that its server declares, and the one that mcpguard suggests.
 
 Rules kept here:
-1. A suggestion is for a person to look at; nothing is allowed because of one.
-2. Nothing that is said makes a tool safer than its name, its parameters and its description tell: of all that is told,
-   the worst counts, and where nothing is told, it writes.
-3. The reason that is given is a constant sentence of ours with words of our own lists, never the server's text.
+1. A suggestion is for the reviewer; nothing is allowed because of one.
+2. No sign makes a tool safer than its name, parameters and description suggest: the worst sign counts, and without any
+   sign the effect is write.
+3. The reason for a suggestion is a constant sentence with words of our lists, never the server's text.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,29 +13,29 @@ from typing import Final
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.listings import Definition
-from mcpguard.policy.telling import EffectSign, of_name, of_schema, of_text
+from mcpguard.policy.effect_signs import EffectSign, signs_of_name, signs_of_schema, signs_of_text
 
 _CARE: Final = tuple(Effect)
-"""From harmless to irreversible."""
+"""All effects, from harmless to irreversible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """The effect that a tool seems to have, and what in it says so."""
+    """The effect that a tool seems to have, and why."""
 
     effect: Effect
     because: str
 
 
-_NOTHING: Final = Suggestion(Effect.WRITE, "nothing in it says that it only reads")
+_NOTHING: Final = Suggestion(Effect.WRITE, "nothing indicates that it only reads")
 
 
-def declared(definition: Definition) -> Effect | None:
-    """What the server says of a tool in its annotations; None if it says nothing.
+def declared_effect(definition: Definition) -> Effect | None:
+    """Return the effect that the annotations of a tool declare; None if they declare none.
 
-    A tool that is said to be destructive is, also where it is said to read only. `readOnlyHint: false` alone says that
-    it writes: that the protocol then takes it for destructive is a default, and no word of the server's. A hint that is
-    neither true nor false says nothing, but for `destructiveHint`, which nobody would give to say that there is none.
+    A destructive hint counts even beside a read-only hint. `readOnlyHint: false` alone means write: that the protocol
+    assumes destructive then is its default, not a statement of the server. A hint that is neither true nor false counts
+    as absent, except `destructiveHint`, which nobody would add to say that there is none.
     """
     match definition.get("annotations"):
         case Mapping() as hints:
@@ -49,21 +49,21 @@ def declared(definition: Definition) -> Effect | None:
     return Effect.WRITE if destroys is False or reads is False else None
 
 
-def suggested(definition: Definition) -> Suggestion:
-    """What a tool seems to do, by its name, its texts and its parameters."""
-    told, worse = _NOTHING, None
+def suggest_effect(definition: Definition) -> Suggestion:
+    """Suggest the effect of a tool from its name, texts and parameters."""
+    suggestion, worse = _NOTHING, None
     for sign in _signs(definition):
         if sign.effect is None:
             worse = worse or sign
-        elif told is _NOTHING or _CARE.index(sign.effect) > _CARE.index(told.effect):
-            told = Suggestion(sign.effect, sign.because)
-    if worse is None or told.effect is Effect.DESTRUCTIVE:
-        return told
-    return Suggestion(_CARE[_CARE.index(told.effect) + 1], worse.because)
+        elif suggestion is _NOTHING or _CARE.index(sign.effect) > _CARE.index(suggestion.effect):
+            suggestion = Suggestion(sign.effect, sign.because)
+    if worse is None or suggestion.effect is Effect.DESTRUCTIVE:
+        return suggestion
+    return Suggestion(_CARE[_CARE.index(suggestion.effect) + 1], worse.because)
 
 
-def careful(declared: Effect | None, suggested: Effect) -> Effect:
-    """The most careful of what is explicitly declared and what is suggested."""
+def careful_effect(declared: Effect | None, suggested: Effect) -> Effect:
+    """Return the more careful of the declared and the suggested effect."""
     return max(suggested, declared or suggested, key=_CARE.index)
 
 
@@ -71,11 +71,11 @@ def _signs(definition: Definition) -> Iterator[EffectSign]:
     name, annotations = definition.get("name"), definition.get("annotations")
     titles = [definition.get("title"), annotations.get("title") if isinstance(annotations, Mapping) else None]
     name = name if isinstance(name, str) else ""
-    yield from of_name(name)
+    yield from signs_of_name(name)
     for title in titles:
         if isinstance(title, str):
-            yield from of_text(title, "title")
+            yield from signs_of_text(title, "title")
     if isinstance(description := definition.get("description"), str):
-        yield from of_text(description, "description")
+        yield from signs_of_text(description, "description")
     if isinstance(schema := definition.get("inputSchema"), Mapping):
-        yield from of_schema(schema, name)
+        yield from signs_of_schema(schema, name)

@@ -1,10 +1,10 @@
-"""What an agent says it means to do: how that is read, and which variant says it.
+"""The declared intent of a call: how it is read, and which call_tool variant expresses it.
 
 Rules kept here:
-1. Reading never fails. What is wrong with a statement goes along with it, so that the call is judged, refused and
-   recorded like any other.
-2. There are two forms, an object (`intent`) and flat fields (`intent_…`). What both say must be the same.
-3. The variant that was called is one key, `operation_type` the other: where it is given, the two are equal.
+1. Reading never fails. A malformed intent carries its problem along, so that the call is judged, refused and recorded
+   like any other.
+2. There are two forms, an object (`intent`) and flat fields (`intent_…`). Where both are used they must agree.
+3. If `operation_type` is given, it must be equal to the call_tool variant that was called.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from mcpguard.domain.reasons import Reason
 
 LONGEST_REASON: Final = 1000
 BY_HARM: Final = (Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE)
-"""From harmless to irreversible."""
+"""All effects, from harmless to irreversible."""
 _OPERATION: Final = "operation_type"
 _SENSITIVITY: Final = "data_sensitivity"
 _REASON: Final = "reason"
@@ -25,53 +25,53 @@ _FIELDS: Final = frozenset({_OPERATION, _SENSITIVITY, _REASON})
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """What was declared, as far as it could be read, and what is wrong with it, if anything is."""
+class StatedIntent:
+    """The declared intent as far as it could be read, and what is wrong with it, if anything."""
 
     intent: Intent
     wrong: Reason | None = None
 
 
-def understates(declared: Effect, effect: Effect) -> bool:
-    """Whether more would happen than was declared."""
+def is_understated(declared: Effect, effect: Effect) -> bool:
+    """Whether the effect is worse than the declared one."""
     return BY_HARM.index(declared) < BY_HARM.index(effect)
 
 
-def call_with(effect: Effect) -> str:
-    """The least variant that is accepted for something with this effect."""
+def call_variant(effect: Effect) -> str:
+    """Return the call_tool variant that is needed for this effect."""
     return f"call_tool_{effect.value}"
 
 
-def stated(variant: Effect, given: Mapping[str, Any]) -> Stated:
-    """What the arguments of a `call_tool_…` declare."""
-    said, wrong = _said(given)
-    sensitivity = _sensitivity(said.get(_SENSITIVITY))
-    reason = said.get(_REASON, "")
+def read_intent(variant: Effect, arguments: Mapping[str, Any]) -> StatedIntent:
+    """Return the intent that the arguments of a `call_tool_…` declare."""
+    fields, wrong = _fields(arguments)
+    sensitivity = _sensitivity(fields.get(_SENSITIVITY))
+    reason = fields.get(_REASON, "")
     fits = isinstance(reason, str) and len(reason) <= LONGEST_REASON
     if wrong or sensitivity is None or not fits:
-        return Stated(Intent(variant, True, sensitivity or Sensitivity.UNKNOWN), Reason.INTENT_INVALID)
+        return StatedIntent(Intent(variant, True, sensitivity or Sensitivity.UNKNOWN), Reason.INTENT_INVALID)
     intent = Intent(variant, True, sensitivity, str(reason))
-    match said.get(_OPERATION, variant.value):
+    match fields.get(_OPERATION, variant.value):
         case variant.value:
-            return Stated(intent)
+            return StatedIntent(intent)
         case str() as other if other in {effect.value for effect in Effect}:
-            return Stated(intent, Reason.INTENT_MISMATCH)
+            return StatedIntent(intent, Reason.INTENT_MISMATCH)
         case _:
-            return Stated(intent, Reason.INTENT_INVALID)
+            return StatedIntent(intent, Reason.INTENT_INVALID)
 
 
-def _said(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
-    """The fields of both forms together, and whether they have another form or contradict each other."""
-    form = given.get("intent", {})
+def _fields(arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    """Return the fields of both forms, and whether they are malformed or contradict each other."""
+    form = arguments.get("intent", {})
     if not isinstance(form, Mapping) or not form.keys() <= _FIELDS:
         return {}, True
-    flat = {name: given[f"intent_{name}"] for name in sorted(_FIELDS) if f"intent_{name}" in given}
+    flat = {name: arguments[f"intent_{name}"] for name in sorted(_FIELDS) if f"intent_{name}" in arguments}
     if any(name in form and form[name] != value for name, value in flat.items()):
         return {}, True
     return {**form, **flat}, False
 
 
-def _sensitivity(said: object) -> Sensitivity | None:
-    if said is None:
+def _sensitivity(declared: object) -> Sensitivity | None:
+    if declared is None:
         return Sensitivity.UNKNOWN
-    return Sensitivity(said) if isinstance(said, str) and said in set(Sensitivity) else None
+    return Sensitivity(declared) if isinstance(declared, str) and declared in set(Sensitivity) else None

@@ -1,10 +1,12 @@
-"""The judgement of a call: rules asked in order, and the first that objects decides.
+"""The judgement of a call: rules run in order, and the first that objects decides.
 
 Rules kept here:
-1. A rule is one question (`policy.rules`). It objects with a reason, or it does not; none can allow what an earlier one
+1. A rule is one check (`policy.rules`). It objects with a reason, or it does not; none can allow what an earlier one
    refused.
-2. Names are looked at before anything is looked up, so that out of reach and unknown look the same.
-3. What was asked, and in which order, goes into the record.
+2. The scope is checked by names before anything is looked up, so that unknown and out of scope look the same.
+3. The rules that ran, in their order, are recorded.
+4. `hold.person` is the last rule: nobody is asked about a call that another rule refuses. `budget.calls` is the last
+   before it: a call that is refused for another reason costs no budget.
 """
 
 from collections.abc import Callable
@@ -57,7 +59,7 @@ _NAMES: Final = tuple(name for name, _ in RULES)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict, the rules that were asked, and what is told beside the reason."""
+    """A verdict, the rules that ran, and the details of the reason."""
 
     verdict: Verdict
     rules: tuple[str, ...]
@@ -65,10 +67,10 @@ class Judgement:
 
 
 def judge(situation: Situation) -> Judgement:
-    """The verdict about a call in this situation."""
-    for asked, (_, rule) in enumerate(RULES, 1):
+    """Return the verdict about a call in this situation."""
+    for number, (_, rule) in enumerate(RULES, 1):
         if (objection := rule(situation)) is not None:
-            waits = objection.reason is Reason.HOLD_WAITING
-            verdict = Hold(objection.reason) if waits else Deny(objection.reason)
-            return Judgement(verdict, _NAMES[:asked], objection.detail)
+            is_held = objection.reason is Reason.HOLD_WAITING
+            verdict = Hold(objection.reason) if is_held else Deny(objection.reason)
+            return Judgement(verdict, _NAMES[:number], objection.detail)
     return Judgement(Allow(), _NAMES)

@@ -1,9 +1,9 @@
-"""Foreign text taken apart into words, and the words of ours that are among them.
+"""Splits foreign text into words, and finds words of our lists among them.
 
 Rules kept here:
-1. Time is linear in a text that is cut before it is looked at. Nothing is matched by patterns.
-2. Letters are compared without marks, case and invisible characters, so none of these hides a word.
-3. What is given back of a text is an entry of our lists, never the text.
+1. Time is linear in the text, which is cut before. No patterns are used.
+2. Letters are compared without marks, case and invisible characters, so that none of these hides a word.
+3. Results are entries of our lists, never the text.
 """
 
 import unicodedata
@@ -17,43 +17,44 @@ from mcpguard.policy import verbs
 
 @dataclass(frozen=True, slots=True)
 class EffectWord:
-    """A word of ours, and the effect that it tells of."""
+    """A word of our lists, and the effect that it suggests."""
 
     effect: Effect
     word: str
     noun: bool = False
 
 
-def unmarked(text: str) -> str:
-    """The text without marks and invisible characters, with its case."""
+def strip_marks(text: str) -> str:
+    """Return the text without marks and invisible characters, with its case."""
     decomposed = unicodedata.normalize("NFKD", text)
     if decomposed.isascii():
         return decomposed
     return "".join(char for char in decomposed if unicodedata.category(char) not in {"Mn", "Cf", "Me"})
 
 
-def plain(text: str) -> str:
-    return unmarked(text).casefold()
+def plain_text(text: str) -> str:
+    """Return the text without marks, invisible characters and case."""
+    return strip_marks(text).casefold()
 
 
 def words(text: str) -> list[str]:
-    """The runs of letters and digits of a plain text, in order."""
+    """Return the runs of letters and digits of a plain text, in order."""
     return "".join(char if char.isalnum() else " " for char in text).split()
 
 
 def parts(name: str) -> list[str]:
-    """The words of a name: getUser, get_user, GET-USER2 and HTTPServer each have two or three."""
+    """Return the words of a name: getUser, get_user, GET-USER2 and HTTPServer each have two or three."""
     return _parts(name, acronyms=True)
 
 
-def shouted(name: str) -> list[str]:
-    """The words of a name in which capitals are a word of their own: KILLuser."""
+def capital_parts(name: str) -> list[str]:
+    """Return the words of a name in which a run of capitals is one word: KILLuser."""
     return _parts(name, acronyms=False)
 
 
 def _parts(name: str, *, acronyms: bool) -> list[str]:
     chars: list[str] = []
-    text = unmarked(name)
+    text = strip_marks(name)
     for at, char in enumerate(text):
         before = text[at - 1] if at else ""
         after = text[at + 1 : at + 2]
@@ -66,7 +67,7 @@ def _parts(name: str, *, acronyms: bool) -> list[str]:
 
 
 def _listed(text: str) -> frozenset[str]:
-    return frozenset(map(plain, text.split()))
+    return frozenset(map(plain_text, text.split()))
 
 
 def _forms(word: str) -> Iterator[str]:
@@ -83,8 +84,8 @@ def _told() -> dict[str, EffectWord]:
     found: dict[str, EffectWord] = {}
     for effect, text in _LISTS:
         for word in text.split():
-            for form in _forms(plain(word)):
-                found.setdefault(form, EffectWord(effect, word, plain(word) in nouns))
+            for form in _forms(plain_text(word)):
+                found.setdefault(form, EffectWord(effect, word, plain_text(word) in nouns))
     return found
 
 
@@ -93,10 +94,10 @@ _LISTS: Final = (
     (Effect.WRITE, verbs.WRITE),
     (Effect.READ, verbs.READ),
 )
-TOLD: Final = _told()
-"""By the plain form of a word."""
+EFFECT_WORDS: Final = _told()
+"""Effect words by their plain form."""
 SIGNS: Final = tuple(
-    (plain(sign), EffectWord(effect, sign))
+    (plain_text(sign), EffectWord(effect, sign))
     for effect, text in (
         (Effect.DESTRUCTIVE, verbs.DESTRUCTIVE_SIGNS),
         (Effect.WRITE, verbs.WRITE_SIGNS),
@@ -104,7 +105,7 @@ SIGNS: Final = tuple(
     )
     for sign in text.split()
 )
-PHRASES: Final = tuple((plain(phrase), phrase) for phrase in verbs.PHRASES)
+PHRASES: Final = tuple((plain_text(phrase), phrase) for phrase in verbs.PHRASES)
 COMPOUNDS: Final = frozenset(tuple(pair.split("_")) for pair in verbs.COMPOUNDS.split())
 FILLERS: Final = _listed(verbs.FILLERS)
 JOINTS: Final = _listed(verbs.JOINTS)
@@ -117,26 +118,29 @@ FORCE_PARAMETERS: Final = _listed(verbs.FORCE_PARAMETERS)
 CHOICE_PARAMETERS: Final = _listed(verbs.CHOICE_PARAMETERS)
 IN_TEXT: Final = {form: EffectWord(Effect.READ, word) for word in verbs.READ_IN_TEXT.split() for form in _forms(word)}
 _THINGS: Final = _listed(verbs.THINGS)
-_LONGEST: Final = max(map(len, TOLD))
+_LONGEST: Final = max(map(len, EFFECT_WORDS))
 
 
-def told(word: str) -> EffectWord | None:
-    """What a plain word tells, also one that is written together with a thing: `dropdatabase`."""
-    if found := TOLD.get(word):
+def find_effect_word(word: str) -> EffectWord | None:
+    """Return the effect word for a plain word, also if it is joined with a thing: `dropdatabase`."""
+    if found := EFFECT_WORDS.get(word):
         return found
     ends = range(2, min(len(word), _LONGEST + 1))
-    return next((TOLD[word[:end]] for end in ends if word[:end] in TOLD and word[end:] in _THINGS), None)
+    return next(
+        (EFFECT_WORDS[word[:end]] for end in ends if word[:end] in EFFECT_WORDS and word[end:] in _THINGS), None
+    )
 
 
-def stem(word: str) -> str | None:
-    """The destructive verb that is inside the word, whatever stands around it."""
+def find_destructive_stem(word: str) -> str | None:
+    """Return the destructive verb whose stem is inside the word."""
     return next((verb for inside, verb in verbs.STEMS.items() if inside in word), None)
 
 
-def sign(text: str) -> EffectWord | None:
-    """The most careful Chinese or Japanese sign in a plain text."""
+def find_sign(text: str) -> EffectWord | None:
+    """Return the effect word of the most destructive Chinese or Japanese sign in a plain text."""
     return None if text.isascii() else next((found for inside, found in SIGNS if inside in text), None)
 
 
-def phrase(text: str) -> str | None:
+def find_phrase(text: str) -> str | None:
+    """Return the first phrase of our list in a plain text."""
     return next((phrase for inside, phrase in PHRASES if inside in text), None)

@@ -1,10 +1,10 @@
-"""URI prefixes: for servers with a resource for each file, whose resources nobody could approve one by one.
+"""URI prefixes: for servers with a resource for each file, too many to approve one by one.
 
 Rules kept here:
-1. A prefix ends where a part of a path ends: `file:///data` covers `file:///data/a`, and not `file:///database`.
-2. It has a scheme and says more than that, so that nobody approves everything by approving one prefix.
-3. A URI that a server might read differently than we do lies under no prefix. What follows a prefix is no place of its
-   own: not absolute, no home directory and no drive.
+1. A prefix ends at the end of a path segment: `file:///data` covers `file:///data/a`, and not `file:///database`.
+2. A prefix has more than a scheme, so that one approval never covers everything.
+3. A URI that a server might read differently than mcpguard is under no prefix. What follows a prefix is a relative
+   path: not absolute, no home directory and no drive.
 """
 
 import re
@@ -18,22 +18,23 @@ MOST: Final = 50
 _FORM: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://)?/?[^/].*")
 
 
-def under(prefixes: Iterable[str], uri: str) -> bool:
-    """Whether a reviewer has approved a prefix that covers this URI."""
+def is_under_prefix(prefixes: Iterable[str], uri: str) -> bool:
+    """Whether one of the approved prefixes covers this URI."""
+    # The rest must be relative: a server may resolve `file:///data//etc/passwd` to an absolute path.
     return any(is_below(uri, each) and is_relative(uri[len(each.removesuffix("/")) + 1 :]) for each in prefixes) and (
         is_harmless(uri)
     )
 
 
-def checked(prefixes: Iterable[str]) -> tuple[str, ...]:
-    """The prefixes that a reviewer gave, each once. Raises Undecidable for what could cover more than they meant."""
+def check_prefixes(prefixes: Iterable[str]) -> tuple[str, ...]:
+    """Return the prefixes without duplicates. Raises Undecidable for one that could cover more than intended."""
     given = tuple(dict.fromkeys(prefixes))
     for prefix in given:
         if not (_FORM.fullmatch(prefix) and is_harmless(prefix)):
             raise Undecidable(
-                "a URI prefix has a scheme and a part of a path, without . and .., empty parts and encoded separators, "
+                "a URI prefix needs a scheme and a path without . and .., empty segments and encoded separators, "
                 "such as file:///data/reports"
             )
     if len(given) > MOST:
-        raise Undecidable(f"{len(given)} URI prefixes are given; {MOST} are the most")
+        raise Undecidable(f"too many URI prefixes: {len(given)}; the limit is {MOST}")
     return given

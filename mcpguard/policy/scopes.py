@@ -1,4 +1,4 @@
-"""How far a scope reaches. Names are matched and nothing is looked up, so that what exists does not show."""
+"""Whether names are in a scope. Nothing is looked up, so that the answer does not reveal what exists."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,15 +8,15 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 
 
-def reaches(scope: Scope, server: str) -> bool:
-    """Whether anything of this server can be within the scope."""
+def is_server_in_scope(scope: Scope, server: str) -> bool:
+    """Whether any capability of this server can be in the scope."""
     return any(matches(server) for matches in _servers(scope.servers))
 
 
-def within(scope: Scope, capability: Capability) -> bool:
-    """Whether the names are within the scope."""
+def is_in_scope(scope: Scope, capability: Capability) -> bool:
+    """Whether the names of the server and of the capability are in the scope."""
     named = _capabilities(scope.tools, capability.kind)
-    return reaches(scope, capability.server) and any(matches(capability.name) for matches in named)
+    return is_server_in_scope(scope, capability.server) and any(matches(capability.name) for matches in named)
 
 
 Matches = Callable[[str], object]
@@ -29,6 +29,6 @@ def _servers(patterns: tuple[str, ...]) -> tuple[Matches, ...]:
 
 @lru_cache(maxsize=4096)
 def _capabilities(patterns: tuple[str, ...], kind: CapabilityKind) -> tuple[Matches, ...]:
-    """The patterns that are about this kind."""
+    """Return the matchers of the patterns for this kind."""
     split = map(globs.split, patterns)
     return tuple(globs.matcher(name) for of, name in split if of in (None, kind))

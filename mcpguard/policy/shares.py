@@ -1,8 +1,8 @@
-"""How much may be under way at once: of one, and of all together.
+"""Limits for concurrent work: for each owner, and for all together.
 
 Rules kept here:
-1. Whoever has a whole share under way gets no more before some of it is over. Nobody does while all places are taken.
-2. Asking for a place and taking it are one moment. What is under way never loses its place to anybody else.
+1. An owner with a full share gets no further place until one is released. Nobody does while all places are taken.
+2. Nothing waits between checking for a place and taking it. Work in progress never loses its place.
 """
 
 from types import TracebackType
@@ -11,7 +11,7 @@ from mcpguard.domain.errors import GuardError
 
 
 class Crowded(GuardError):
-    """There is no place for one more. `own`: because of what the same one has under way already."""
+    """No place is free. `own`: because the owner's share is full."""
 
     def __init__(self, *, own: bool) -> None:
         super().__init__("a share is full" if own else "every place is taken")
@@ -19,7 +19,7 @@ class Crowded(GuardError):
 
 
 class Shares:
-    """The places that there are, and who has how many of them."""
+    """The places, and how many each owner has taken."""
 
     def __init__(self, of_one: int, of_all: int) -> None:
         self.of_one = of_one
@@ -27,33 +27,33 @@ class Shares:
         self._of: dict[str, int] = {}
         self.taken = 0
 
-    def take(self, who: str) -> "SharePlace":
-        """A place until the block is left that it is used for. Raises Crowded."""
-        if self._of.get(who, 0) >= self.of_one:
+    def take(self, owner: str) -> "SharePlace":
+        """Take a place; it is released at the end of the `with` block. Raises Crowded."""
+        if self._of.get(owner, 0) >= self.of_one:
             raise Crowded(own=True)
         if self.taken >= self._of_all:
             raise Crowded(own=False)
-        self._of[who] = self._of.get(who, 0) + 1
+        self._of[owner] = self._of.get(owner, 0) + 1
         self.taken += 1
-        return SharePlace(self, who)
+        return SharePlace(self, owner)
 
-    def give_back(self, who: str) -> None:
-        """One place less is taken."""
+    def give_back(self, owner: str) -> None:
+        """Release a place of this owner."""
         self.taken -= 1
-        self._of[who] -= 1
-        if not self._of[who]:
-            del self._of[who]
+        self._of[owner] -= 1
+        if not self._of[owner]:
+            del self._of[owner]
 
 
 class SharePlace:
-    """One place."""
+    """One taken place, released at the end of a `with` block."""
 
-    def __init__(self, shares: Shares, who: str) -> None:
+    def __init__(self, shares: Shares, owner: str) -> None:
         self._shares = shares
-        self._who = who
+        self._owner = owner
 
     def __enter__(self) -> None:
-        """It was taken already."""
+        """Do nothing: the place is taken already."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._shares.give_back(self._who)
+        self._shares.give_back(self._owner)

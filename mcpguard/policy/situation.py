@@ -1,9 +1,9 @@
-"""Everything that a verdict rests on, gathered before a rule is asked.
+"""Everything that a verdict rests on, gathered before a rule runs.
 
 Rules kept here:
-1. A rule sees this and nothing else: no clock, no store, no setting.
-2. What takes time to find out about arguments is found out when a rule first asks for it: a call that is out of reach
-   is refused without anybody having read what it carries.
+1. A rule sees the situation and nothing else: no clock, no store, no setting.
+2. Slow checks of arguments run when a rule first needs them: a call out of scope is refused without reading its
+   arguments.
 """
 
 from dataclasses import dataclass
@@ -16,38 +16,37 @@ from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
-from mcpguard.policy.intents import Stated
+from mcpguard.policy.intents import StatedIntent
 
 
 class ArgumentChecks(Protocol):
-    """What there is to know about the arguments of a call. Each is worked out once, when it is first asked for."""
+    """Checks of the arguments of a call. Each runs once, when its result is first needed."""
 
     @property
     def too_large(self) -> Detail | None:
-        """How they exceed what a call may carry, in bytes or in levels; None if they do not."""
+        """How the arguments exceed the limits of size or depth; None if they do not."""
 
     @property
     def unfit(self) -> Objection | None:
-        """Why they are not what the approved definition describes; None if they are."""
+        """How the arguments differ from the approved definition; None if they do not."""
 
     @property
     def secret(self) -> str | None:
-        """The rule by which something in them looks like a secret that must not be sent on; None if nothing does."""
+        """The rule that found a secret that must not be sent on; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the rules look at. `standing` and `pin` are None where there is no such thing.
+    """The facts that the rules check. `standing` is None for an unknown server, `pin` for an unknown capability.
 
-    `pin` is what the capability is judged by: itself, or the template that covers it. `covered`: it lies under a URI
-    prefix that a reviewer approved. `blocked`: a person has blocked the very resource, whatever else would cover it.
-    `reachable`: whether the server is connected; `starting`: whether it is being connected for the first time, where it
-    is not; `in_force`: whether what is known of it is what it lists now.
-    `stated`: what the agent says that it means to do; None where that is implied. `arguments`: None where nobody has
-    given any yet. `spent`: the budget that is used up, if one is. `demand`: the setting that wants a person to allow
-    the call, empty where none does; `answer`: how the same call stands that waits for one, or was answered; `person`:
-    why they answered so; `crowded`: no more calls of this caller may wait. `needs_tasks`: it is a tool that can only be
-    called as a task.
+    `pin`: the pin by which the capability is judged, its own or that of the template that covers it. `covered`: the URI
+    is below a prefix that a reviewer approved. `blocked`: a reviewer has blocked this very resource, whatever else
+    covers it. `reachable`: the server is connected; `starting`: it is not, and connects for the first time; `in_force`:
+    the known definitions are those that it lists now. `stated`: the declared intent, None where it is implied.
+    `arguments`: None if there are none yet. `spent`: the budget that is used up, if any. `demand`: the phrase of the
+    setting that holds the call, empty if none does; `answer`: the status of the held call that is the same;
+    `person`: the reviewer's reason; `crowded`: no more calls of this caller may be held. `needs_tasks`: the tool can
+    only be called as a task.
     """
 
     caller: Caller
@@ -59,7 +58,7 @@ class Situation:
     pin: Pin | None
     covered: bool = False
     blocked: bool = False
-    stated: Stated | None = None
+    stated: StatedIntent | None = None
     arguments: ArgumentChecks | None = None
     spent: str | None = None
     demand: str = ""
@@ -70,13 +69,13 @@ class Situation:
     needs_tasks: bool = False
 
     @property
-    def unconnected(self) -> Reason:
-        """Why a call of a server that is not connected cannot be made now."""
+    def connection_reason(self) -> Reason:
+        """The reason for refusing a call while the server is not connected."""
         return Reason.SERVER_STARTING if self.starting else Reason.SERVER_UNREACHABLE
 
     @property
     def effect(self) -> Effect | None:
-        """What a person assigned; None where there is nothing that could be called."""
+        """The effect that a reviewer assigned; None if nothing could be called."""
         if self.pin is not None and self.pin.callable:
             return self.pin.effect
         return Effect.READ if self.covered else None

@@ -1,4 +1,4 @@
-"""Tools that can be called in no other way than as a task, which the guard does not carry."""
+"""Recognises tools that can only be called as a task, which mcpguard does not support."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,6 +9,6 @@ REQUIRED: Final = "required"
 
 
 def needs_tasks(definition: Definition) -> bool:
-    """Whether the server says of a tool that it can only be called as a task."""
+    """Whether the definition of a tool says that it can only be called as a task."""
     execution = definition.get("execution")
     return isinstance(execution, Mapping) and execution.get("taskSupport") == REQUIRED

@@ -1,10 +1,10 @@
-"""The words by which a tool gives away what it does: data, and nothing else.
+"""Words that reveal the effect of a tool: data only.
 
 Rules kept here:
-1. Every word stands in one list. `NOUNS` marks those that name a thing as often as an act ("get_post", "list_orders"):
-   they count only where they lead.
-2. Arbitrary code, money that moves, and whatever nobody can take back is destructive.
-3. A word that is missing costs nothing but a question: what says nothing is never taken for reading.
+1. Every word is in one list. `NOUNS` marks those that are as often a noun ("get_post", "list_orders"): they count only
+   as the leading word.
+2. Arbitrary code, transfers of money, and everything irreversible is destructive.
+3. A missing word only costs the reviewer a question: a tool without signs never counts as reading.
 """
 
 from typing import Final
@@ -23,7 +23,7 @@ READ: Final = """
     recupera verificar verifica calcular calcula devuelve
 """
 READ_IN_TEXT: Final = "return provide give tell look determine"
-"""In a description these read. In a name they may do anything: `return_item`, `give_feedback`."""
+"""Verbs that read in a description. In a name they may do anything: `return_item`, `give_feedback`."""
 
 WRITE: Final = """
     create add update edit modify write set send insert upload publish deploy install enable disable assign unassign
@@ -82,7 +82,7 @@ STEMS: Final = {
     "unpublish": "unpublish",
     "decommission": "decommission",
 }
-"""In no harmless word, so they count inside others as well: `deletefile`, `bulkRemoval`."""
+"""Stems that are part of no harmless word, so they count inside others as well: `deletefile`, `bulkRemoval`."""
 
 READ_SIGNS: Final = "获取 查询 列出 搜索 读取 查看 检索 显示 返回 取得 一覧 検索 読み取 読み込 参照 確認 表示"
 WRITE_SIGNS: Final = (
@@ -93,7 +93,7 @@ DESTRUCTIVE_SIGNS: Final = (
     "删除 移除 清空 清除 销毁 卸载 终止 覆盖 重置 撤销 取消 执行 格式化 "
     "削除 消去 破棄 上書き 初期化 アンインストール 終了 実行 取り消 リセット"
 )
-"""Chinese and Japanese have no blanks between words, so these count wherever they stand."""
+"""Chinese and Japanese have no spaces between words, so these count anywhere."""
 
 PHRASES: Final = (
     "permanently", "irreversible", "irreversibly", "cannot be undone", "can't be undone", "can not be undone",
@@ -107,19 +107,19 @@ FILLERS: Final = """
     using to for you your user users agent allow allows lets let enable enables helps help useful in order by which
     dieses das der die ein eine werkzeug cet cette un une le la les outil esta este el los herramienta permite permet
 """
-"""What stands before the first word that tells something."""
+"""Words that may precede the first meaningful word."""
 
 COMPOUNDS: Final = (
     "check_in check_out pull_request pull_requests merge_request merge_requests change_request log_in log_out"
 )
-"""What is something else together than apart."""
+"""Pairs of words with another meaning than each word alone."""
 
 JOINTS: Final = "and or then plus und oder et ou y o"
-"""What follows one of these leads as well: `get_or_post`."""
+"""Words after which another leading word may follow: `get_or_post`."""
 
 RUNNERS: Final = "run execute exec eval evaluate invoke launch start call"
 RUN: Final = "command commands cmd code script scripts shell sql program snippet javascript js python function terminal"
-"""To run one of these is to run whatever one is given."""
+"""Objects that are arbitrary code: running one runs whatever it contains."""
 
 CODE_PARAMETERS: Final = "command cmd sql shell bash script"
 PLACE_PARAMETERS: Final = "path file filename filepath"
@@ -133,4 +133,4 @@ THINGS: Final = """
     document documents container containers cluster instance bucket key keys task tasks note notes repo branch data
     all index entity entities relation relations node nodes
 """
-"""What a verb may be written together with: `dropdatabase`, `listfiles`."""
+"""Nouns that a verb may be joined with: `dropdatabase`, `listfiles`."""

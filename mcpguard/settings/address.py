@@ -1,7 +1,7 @@
-"""Addresses as an operator writes them: what may be listened on, and which Host headers are accepted.
+"""Addresses in settings: where mcpguard may listen, and which Host headers it accepts.
 
-Listening is refused everywhere but on loopback, because tokens would go over the network in clear. Nothing is resolved:
-a name that the resolver would have to look up could mean another address tomorrow. `localhost` is the exception.
+It listens on loopback only, because tokens would cross the network unencrypted. No name is resolved: it could lead to
+another address tomorrow. `localhost` is the exception.
 """
 
 import ipaddress
@@ -13,14 +13,14 @@ _HOST: Final = re.compile(
     r"(?P<host>\[[0-9a-f:.]+\]|(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*)(?::(?P<port>[0-9]{1,5}))?"
 )
 TLS: Final = "https://"
-"""Before a host at which a proxy in front of us speaks TLS."""
+"""The prefix of a host at which a proxy in front of mcpguard terminates TLS."""
 _LOOPBACK: Final = ipaddress.ip_network("127.0.0.0/8")
 _LOOPBACK_SIX: Final = ipaddress.IPv6Address("::1")
 _LARGEST_PORT: Final = 65535
 
 
 def split(address: str) -> tuple[str, int]:
-    """Split `host:port`; the host comes without brackets."""
+    """Split `host:port`; the host is returned without brackets. Raises ValueError."""
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found["port"]) > _LARGEST_PORT:
         raise ValueError("must be host:port, such as 127.0.0.1:8080 or [::1]:8080")
@@ -28,26 +28,26 @@ def split(address: str) -> tuple[str, int]:
 
 
 def loopback(address: str) -> str:
-    """Accept an address to listen on."""
+    """Return the address if mcpguard may listen on it. Raises ValueError."""
     host, _port = split(address)
     if not _is_loopback(host, bracketed=address.startswith("[")):
         raise ValueError(
-            "must be on loopback (127.0.0.0/8, [::1] or localhost): tokens would go over the network in clear,"
-            " so this version listens on loopback only"
+            "must be on loopback (127.0.0.0/8, [::1] or localhost): on other addresses tokens would cross the network"
+            " unencrypted"
         )
     return address
 
 
 def host_header(value: str) -> str:
-    """Accept an exact Host header value, in the form that it is compared in; `https://` before it stays there."""
+    """Return the value of a Host header in lower case, as it is compared. Raises ValueError."""
     found = _HOST.fullmatch(value.lower().removeprefix(TLS))
     if found is None or int(found["port"] or 0) > _LARGEST_PORT:
-        raise ValueError("must be a host or host:port, with https:// before it or nothing")
+        raise ValueError("must be host or host:port, optionally with https:// before it")
     return value.lower()
 
 
 def network(value: str) -> str:
-    """Accept a network in CIDR form, or one address."""
+    """Return a network in CIDR form, or one address. Raises ValueError."""
     try:
         return str(ipaddress.ip_network(value))
     except ValueError:

@@ -1,13 +1,13 @@
-"""The layers of the command line: values that a command parsed already, by dotted key."""
+"""The layers of the command line: values by dotted key, which the command has parsed already."""
 
 from collections.abc import Mapping
 
 from mcpguard.settings.layer import LEAVES, SettingsLayer
-from mcpguard.settings.problems import SettingOrigin, unknown
+from mcpguard.settings.problems import SettingOrigin, unknown_setting
 
 
 def command_line(given: Mapping[str, object]) -> SettingsLayer:
-    """None is an option that was not given."""
+    """Return the layer of the options. None is an option that was not given."""
     layer = SettingsLayer("command line")
     for key, value in given.items():
         origin = SettingOrigin.command_line(key)
@@ -16,12 +16,12 @@ def command_line(given: Mapping[str, object]) -> SettingsLayer:
         if key in LEAVES:
             layer.put(key, value, origin)
         else:
-            layer.problems.append(unknown(origin.subject, key, LEAVES))
+            layer.problems.append(unknown_setting(origin.subject, key, LEAVES))
     return layer
 
 
 def unless_set(given: Mapping[str, object], by: str) -> SettingsLayer:
-    """What the option `by` stands for, as long as nothing else says otherwise."""
+    """Return the layer of the settings that the option `by` implies; every other layer overrides it."""
     layer = SettingsLayer(by)
     for key, value in given.items():
         layer.put(key, value, SettingOrigin.command_line(by))

@@ -1,8 +1,8 @@
 """The layer of the environment: `MCPGUARD_…`, `__` for nesting, and for every secret a file named by `…_FILE`.
 
-Every name with our prefix is ours, in whatever case: one that is no setting is refused, since a misspelt limit that
-is silently ignored is a limit that does not hold. Left alone are `RESERVED` (not settings, but ours) and, inside
-Kubernetes, the names it makes for a service called `mcpguard…`. A secret given twice is refused; neither wins.
+A name with the prefix, in any case, that is not a setting is refused: a misspelt limit that is silently ignored is a
+limit that does not hold. Exceptions are `RESERVED`, which are not settings, and inside Kubernetes the names that it
+sets for a service called `mcpguard…`. A secret that is given twice is refused; neither wins.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Final
 
 from mcpguard.settings.fields import ENV_PREFIX, Leaf
 from mcpguard.settings.layer import LEAVES, SettingsLayer
-from mcpguard.settings.problems import SettingOrigin, printable, unknown
+from mcpguard.settings.problems import SettingOrigin, printable, unknown_setting
 
 CONFIG: Final = f"{ENV_PREFIX}CONFIG"
 RESERVED: Final = (CONFIG, f"{ENV_PREFIX}TOKEN", f"{ENV_PREFIX}TOKEN_FILE")
@@ -29,6 +29,7 @@ _SERVICE_LINK: Final = re.compile(
 
 
 def environment(environ: Mapping[str, str]) -> SettingsLayer:
+    """Return the layer of the environment; what is wrong with it is in its problems."""
     layer = SettingsLayer("environment")
     for name, text in sorted(environ.items()):
         if not name.upper().startswith(ENV_PREFIX) or name in RESERVED:
@@ -40,7 +41,7 @@ def environment(environ: Mapping[str, str]) -> SettingsLayer:
         elif not _is_service_link(name, text, environ):
             not_secret = name.removesuffix("_FILE")
             known = [not_secret] if not_secret in _VALUES else _KNOWN
-            layer.problems.append(unknown(SettingOrigin.environment(printable(name)).subject, name, known))
+            layer.problems.append(unknown_setting(SettingOrigin.environment(printable(name)).subject, name, known))
     return layer
 
 
@@ -53,7 +54,7 @@ def _parsed(leaf: Leaf, text: str) -> object:
 def _take_file(layer: SettingsLayer, leaf: Leaf, path: Path, *, twice: bool) -> None:
     origin = SettingOrigin.environment(f"{leaf.env}_FILE")
     if twice:
-        layer.problems.append(f"{leaf.env} and {leaf.env}_FILE are both in the environment; give one of them")
+        layer.problems.append(f"{leaf.env} and {leaf.env}_FILE are both in the environment; set only one of them")
         return
     try:
         layer.put(leaf.key, _secret(path), origin)

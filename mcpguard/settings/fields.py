@@ -1,7 +1,7 @@
-"""What is known about each setting: its key, its environment name, how a change to it takes effect.
+"""The facts about each setting: its key, its environment variable, when a change takes effect.
 
-The models are the only source: everything here is read from their annotations, so a setting cannot be loaded,
-shown or documented in a way that its declaration does not say. Nothing here reads a value of a secret.
+The models are the only source: everything is read from their annotations, so a setting is loaded, shown and documented
+as it is declared. No value of a secret is read here.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,7 @@ ENV_PREFIX: Final = "MCPGUARD_"
 
 
 class Applies(StrEnum):
-    """When a changed value takes effect. Stands in the `Annotated` of every setting."""
+    """When a changed value takes effect. The `Annotated` of every setting has one."""
 
     LIVE = "live"
     RESTART = "restart"
@@ -39,9 +39,9 @@ Restart: Final = Applies.RESTART
 
 @dataclass(frozen=True, slots=True)
 class TrustMark:
-    """Marks a setting that carries trust: a looser value than the one that was confirmed last must be confirmed first.
+    """Marks a setting that carries trust: a value looser than the one that was confirmed last needs confirmation.
 
-    `agreed`: of the confirmed value and another, what both let happen (`trust`).
+    `agreed`: returns what the confirmed value and another one both allow (`trust`).
     """
 
     agreed: Callable[[SettingValue, SettingValue], SettingValue]
@@ -52,7 +52,7 @@ class TrustMark:
 
 @dataclass(frozen=True, slots=True)
 class DefaultIs:
-    """Says a default in words where the value differs from machine to machine or follows from another setting."""
+    """Describes a default that differs from host to host or follows from another setting."""
 
     words: str
 
@@ -70,12 +70,12 @@ class Leaf:
 
     @property
     def env_file(self) -> str | None:
-        """The name of the environment variable that names a file with the value; secrets only."""
+        """The environment variable that names a file with the value; None unless the setting is a secret."""
         return f"{self.env}_FILE" if self.secret else None
 
     @property
     def applies(self) -> tuple[Applies, ...]:
-        """Exactly one, which a test holds every setting to."""
+        """The `Applies` of the setting; a test ensures that there is exactly one."""
         return tuple(each for each in self.field.metadata if isinstance(each, Applies))
 
     @property
@@ -97,7 +97,7 @@ class Leaf:
 
 
 def walk(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo, type[BaseModel] | None]]:
-    """Give every field in order with its dotted key, and the model where the field is a group."""
+    """Yield every field in order with its dotted key, and its model if the field is a group."""
     for name, field in model.model_fields.items():
         group = field.annotation
         if isinstance(group, type) and issubclass(group, BaseModel):
@@ -117,13 +117,13 @@ def groups(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
     return MappingProxyType({key: field for key, field, group in walk(model) if group is not None})
 
 
-def public(settings: BaseModel) -> dict[str, SettingValue]:
-    """Give every setting's value as JSON has it; of a secret only whether it is set."""
+def public_values(settings: BaseModel) -> dict[str, SettingValue]:
+    """Return every setting's value as JSON has it; of a secret only whether it is set."""
     return {key: _public(leaf, attrgetter(key)(settings)) for key, leaf in leaves(type(settings)).items()}
 
 
-def trusted(model: type[BaseModel]) -> Mapping[str, TrustMark]:
-    """For each setting that carries trust, how its values compare."""
+def trust_marks(model: type[BaseModel]) -> Mapping[str, TrustMark]:
+    """Return the trust mark of each setting that carries trust."""
     return {key: leaf.trust for key, leaf in leaves(model).items() if leaf.trust is not None}
 
 

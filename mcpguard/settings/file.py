@@ -1,8 +1,8 @@
-"""The configuration file, one JSON file: the layer of the object under `mcpguard`, and the servers it declares.
+"""The configuration file: the layer of the object under `mcpguard`, and the servers that the file declares.
 
-The rest of the file belongs to others (a client's own keys) and is not read, but for what was meant to stand below
-`mcpguard` and does not (`misplaced`). The file is strict JSON up to 1 MiB.
-A file that was asked for by name must exist; the one at the platform's usual place need not.
+The rest of the file may belong to an MCP client and is not read, except to find keys that belong below `mcpguard`
+(`misplaced_keys`). The file is strict JSON up to 1 MiB. A file that was named must exist; the one at the platform's
+usual place need not.
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from typing import Final
 import platformdirs
 
 from mcpguard.codec.strict import StrictError, parse
-from mcpguard.settings.entries.servers import DeclaredServers, declared
+from mcpguard.settings.entries.servers import DeclaredServers, declared_servers
 from mcpguard.settings.fields import groups
 from mcpguard.settings.layer import LEAVES, SettingsLayer
-from mcpguard.settings.misplaced import misplaced
+from mcpguard.settings.misplaced_keys import misplaced_keys
 from mcpguard.settings.model import Settings
-from mcpguard.settings.problems import SettingOrigin, unknown
+from mcpguard.settings.problems import SettingOrigin, unknown_setting
 
 LARGEST_FILE: Final = 1024 * 1024
 GROUPS: Final = groups(Settings)
@@ -28,7 +28,7 @@ def usual_place() -> Path:
 
 
 def read(path: Path) -> bytes | None:
-    """Return the file, at most a byte longer than it may be; None if there is none."""
+    """Return the content of the file, at most a byte longer than the limit; None if it does not exist."""
     try:
         with path.open("rb") as file:
             return file.read(LARGEST_FILE + 1)
@@ -45,28 +45,28 @@ def from_file(path: Path, data: bytes) -> tuple[SettingsLayer, DeclaredServers]:
         layer.problems.append(f"{path}{place}: {error.message}")
         return layer, DeclaredServers()
     if not isinstance(whole, dict):
-        layer.problems.append(f'{path} must hold a JSON object, with our settings under "mcpguard"')
+        layer.problems.append(f'{path} must be a JSON object with the settings under "mcpguard"')
         return layer, DeclaredServers()
     ours = whole.get("mcpguard", {})
     if isinstance(ours, dict):
         _take(layer, path, ours, "")
     else:
         layer.problems.append(f"mcpguard in {path} must be an object")
-    layer.problems.extend(misplaced(path, whole))
-    return layer, declared(whole)
+    layer.problems.extend(misplaced_keys(path, whole))
+    return layer, declared_servers(whole)
 
 
 def _take(layer: SettingsLayer, path: Path, members: Mapping[str, object], prefix: str) -> None:
     for name, value in members.items():
         key = prefix + name
         origin = SettingOrigin.file(path, key)
-        if "." in name and key in LEAVES:  # as well as the nested form it would be a second way to say it
+        if "." in name and key in LEAVES:  # the dotted form would be a second way to write the nested one
             group, _, member = name.partition(".")
             layer.problems.append(f'{origin.subject} must be nested: "{group}": {{"{member}": …}}')
         elif key in LEAVES:
             layer.put(key, value, origin)
         elif key not in GROUPS:
-            layer.problems.append(unknown(origin.subject, key, (*GROUPS, *LEAVES)))
+            layer.problems.append(unknown_setting(origin.subject, key, (*GROUPS, *LEAVES)))
         elif isinstance(value, dict):
             _take(layer, path, value, f"{key}.")
         else:

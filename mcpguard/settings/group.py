@@ -1,10 +1,10 @@
-"""What all groups of settings share: they are frozen, closed, and documented where they are declared."""
+"""The base of all groups of settings: frozen, closed, and documented where they are declared."""
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 
 class Group(BaseModel):
-    """What all groups share."""
+    """The base of all groups."""
 
     model_config = ConfigDict(
         frozen=True,

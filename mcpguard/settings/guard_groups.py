@@ -1,4 +1,4 @@
-"""Settings of the guard itself: how much it accepts, keeps and lets a server use, and where spans go."""
+"""Settings of the guard itself: limits, sessions, retention, the sandbox, and telemetry."""
 
 import re
 from math import ceil
@@ -8,77 +8,77 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from mcpguard.settings.fields import DefaultIs, Restart
 from mcpguard.settings.group import Group
-from mcpguard.settings.trust import AtLeast, Destination, at_most
+from mcpguard.settings.trust import AtLeast, Destination, lower_is_stricter
 from mcpguard.settings.values import none_if_empty
 
 _MIB: Final = 1024 * 1024
 
 
 class LimitSettings(Group):
-    """How much is accepted, and for how long."""
+    """Limits for connections, sessions and messages."""
 
     body_bytes: Annotated[int, Field(ge=1024, le=1024 * _MIB), Restart] = 4 * _MIB
-    """Largest HTTP request body in bytes; a larger one is refused before it is read to its end."""
+    """Maximum size of an HTTP request body in bytes; a larger one is refused before it is read completely."""
 
     stop_seconds: Annotated[float, Field(ge=1, le=10), Restart] = 10.0
-    """Seconds that stopping may take in all; what has not ended by then is ended."""
+    """Time limit for shutdown in seconds; what still runs then is killed."""
 
     head_seconds: Annotated[float, Field(gt=0, le=60), Restart] = 10.0
-    """Seconds in which the head of a request must have come whole; its connection is closed otherwise."""
+    """Time limit for receiving the head of a request in seconds; the connection is closed after it."""
 
     connections: Annotated[int, Field(ge=1, le=65_536), Restart] = 1000
-    """Most network connections open at once; further ones are refused."""
+    """Maximum number of open network connections; further ones are refused."""
 
     caller_share: Annotated[float, Field(gt=0, le=1), Restart] = 0.3
-    """Part of `limits.connections` that requests of one caller under way may take, and its streams on this machine."""
+    """Share of `limits.connections` for requests in progress of one caller, and for its streams on this host."""
 
     reserved: Annotated[float, Field(gt=0, le=0.9), Restart] = 0.1
-    """Part of `limits.connections` that agents never take: it is left for people, programs, metrics and health."""
+    """Share of `limits.connections` that is reserved for users, programs, metrics and health checks."""
 
     sessions: Annotated[int, Field(ge=1, le=1_000_000), Restart] = 10_000
-    """Most sessions of agents at once; beyond it those end that were idle for longest, of the caller that has most."""
+    """Maximum number of agent sessions; beyond it, the longest idle one of the caller with the most ends."""
 
     session_seconds: Annotated[float, Field(gt=0), Restart] = 3600.0
-    """Seconds after which an idle session of an agent ends."""
+    """Idle timeout of agent sessions in seconds."""
 
     depth: Annotated[int, Field(ge=8, le=200), Restart] = 64
-    """Deepest nesting of a message; deeper ones are refused."""
+    """Maximum nesting depth of a message; deeper ones are refused."""
 
     values: Annotated[int, Field(ge=1000, le=10_000_000), Restart] = 100_000
-    """Most values (texts, numbers, lists, objects) in one message of an agent; what holds more is refused unread."""
+    """Maximum number of values (strings, numbers, lists, objects) in a message of an agent; others are refused."""
 
     client_calls: Annotated[int, Field(ge=1, le=10_000), Restart] = 64
-    """Requests that one session or stream of an agent may have in progress; further ones are refused."""
+    """Maximum number of requests in progress per session or stream of an agent; further ones are refused."""
 
     subscriptions: Annotated[int, Field(ge=1, le=1000), Restart] = 100
-    """Resources that one session, stream or listen of an agent may be subscribed to; further ones are refused."""
+    """Maximum number of subscriptions per session, stream or listen of an agent; further ones are refused."""
 
     page: Annotated[int, Field(ge=1, le=100_000), Restart] = 1000
-    """Most entries of a list that are given at once; the rest follows with a cursor."""
+    """Maximum number of list entries per page; a cursor leads to the next page."""
 
     @property
     def reserve(self) -> int:
-        """Connections that requests of agents never take."""
+        """The connections that are reserved from agents."""
         return max(1, ceil(self.connections * self.reserved))
 
     @property
     def of_agents(self) -> int:
-        """Requests of all agents together that may be under way."""
+        """The limit of requests in progress of all agents together."""
         return max(1, self.connections - self.reserve)
 
     @property
     def of_caller(self) -> int:
-        """Requests of one caller that may be under way, and streams of it that may be open."""
+        """The limit of requests in progress of one caller, and of its open streams."""
         return max(1, int(self.connections * self.caller_share))
 
     @property
     def of_people(self) -> int:
-        """Requests of all people and programs together: some of the reserve is left for health and for signing in."""
+        """The limit of requests of all users and programs; the rest of the reserve is for health checks and sign-in."""
         return max(16, self.reserve * 3 // 4)
 
     @property
     def of_person(self) -> int:
-        """Requests of one person, or of one program that acts for people."""
+        """The limit of requests of one user, or of one program that acts for users."""
         return max(8, self.reserve // 4)
 
 
@@ -87,59 +87,61 @@ _DAY: Final = 86_400
 
 
 class PeopleSettings(Group):
-    """The people who sign in, and for how long they are."""
+    """Sessions of users."""
 
-    idle_seconds: Annotated[int, Field(ge=LEAST, le=30 * _DAY), at_most(LEAST), Restart] = 43_200
-    """Seconds without a request after which a session ends."""
+    idle_seconds: Annotated[int, Field(ge=LEAST, le=30 * _DAY), lower_is_stricter(LEAST), Restart] = 43_200
+    """Idle timeout of a session in seconds."""
 
-    session_seconds: Annotated[int, Field(ge=LEAST, le=30 * _DAY), at_most(LEAST), Restart] = 604_800
-    """Seconds after which a session ends, whatever is done in it."""
+    session_seconds: Annotated[int, Field(ge=LEAST, le=30 * _DAY), lower_is_stricter(LEAST), Restart] = 604_800
+    """Maximum duration of a session in seconds, even if it is in use."""
 
-    recent_seconds: Annotated[int, Field(ge=LEAST, le=_DAY), at_most(LEAST), Restart] = 900
-    """Seconds after somebody gave their password for which they may let more happen than before."""
+    recent_seconds: Annotated[int, Field(ge=LEAST, le=_DAY), lower_is_stricter(LEAST), Restart] = 900
+    """Seconds after a user gave their password in which they may loosen protection."""
 
 
 _DAYS: Final = 36_500
-EVERYTHING: Final = DefaultIs("nothing is pruned because of it")
+EVERYTHING: Final = DefaultIs("no limit")
 Optional = BeforeValidator(none_if_empty)
 
 
 class RetentionSettings(Group):
-    """How much of the audit log is kept. Nothing is ever removed unless it is set here, or a person asks for it."""
+    """Retention of the audit log. Nothing is removed unless a limit is set here or a user asks for it."""
 
     record_days: Annotated[int | None, Field(ge=1, le=_DAYS), Optional, EVERYTHING, AtLeast, Restart] = None
-    """Days after which records are pruned, with their bodies."""
+    """Days after which records and their bodies are pruned."""
 
     records: Annotated[int | None, Field(ge=1, le=10**12), Optional, EVERYTHING, AtLeast, Restart] = None
-    """Most records that are kept; the oldest are pruned."""
+    """Maximum number of records; the oldest are pruned."""
 
     database_bytes: Annotated[int | None, Field(ge=16 * _MIB, le=2**50), Optional, EVERYTHING, AtLeast, Restart] = None
-    """Bytes that the database may take; the oldest records are pruned until it takes less, or none may go any more."""
+    """Maximum size of the database in bytes; the oldest records are pruned to stay below it."""
 
     body_days: Annotated[int | None, Field(ge=1, le=_DAYS), Optional, EVERYTHING, AtLeast, Restart] = None
-    """Days after which arguments, replies and questions are pruned while their records stay."""
+    """Days after which arguments, responses and server requests are pruned; their records stay."""
 
     every_seconds: Annotated[float, Field(ge=1, le=86_400), Restart] = 3600.0
-    """Seconds between two looks at what may be pruned."""
+    """Interval between two pruning runs in seconds."""
 
 
 class SandboxSettings(Group):
-    """How much a server that runs confined may use, with all that it starts."""
+    """Resource limits of a sandboxed server with all its child processes."""
 
-    processes: Annotated[int, Field(ge=8, le=65_536), at_most(8), Restart] = 256
-    """Most processes and threads."""
+    processes: Annotated[int, Field(ge=8, le=65_536), lower_is_stricter(8), Restart] = 256
+    """Maximum number of processes and threads."""
 
-    memory_bytes: Annotated[int, Field(ge=16 * _MIB, le=1024 * 1024 * _MIB), at_most(16 * _MIB), Restart] = 1024 * _MIB
-    """Most memory in bytes, of each process and of all of them together; what takes more is killed."""
+    memory_bytes: Annotated[int, Field(ge=16 * _MIB, le=1024 * 1024 * _MIB), lower_is_stricter(16 * _MIB), Restart] = (
+        1024 * _MIB
+    )
+    """Maximum memory in bytes, for each process and for all together; a process that exceeds it is killed."""
 
-    scratch_bytes: Annotated[int, Field(ge=_MIB, le=1024 * 1024 * _MIB), at_most(_MIB), Restart] = 64 * _MIB
-    """Most bytes in its home and `/tmp`, which are in memory and empty at each start."""
+    scratch_bytes: Annotated[int, Field(ge=_MIB, le=1024 * 1024 * _MIB), lower_is_stricter(_MIB), Restart] = 64 * _MIB
+    """Maximum size in bytes of its home folder and `/tmp`, which are in memory and empty at each start."""
 
-    file_bytes: Annotated[int, Field(ge=_MIB, le=1024 * 1024 * _MIB), at_most(_MIB), Restart] = 256 * _MIB
-    """Largest file in bytes that it may write."""
+    file_bytes: Annotated[int, Field(ge=_MIB, le=1024 * 1024 * _MIB), lower_is_stricter(_MIB), Restart] = 256 * _MIB
+    """Maximum size of a file that it writes, in bytes."""
 
-    open_files: Annotated[int, Field(ge=32, le=1_048_576), at_most(32), Restart] = 1024
-    """Most files that each process may have open."""
+    open_files: Annotated[int, Field(ge=32, le=1_048_576), lower_is_stricter(32), Restart] = 1024
+    """Maximum number of open files per process."""
 
 
 LONGEST: Final = 2048
@@ -147,7 +149,7 @@ _URL: Final = re.compile(r"https?://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0
 
 
 def _endpoint(url: str | None) -> str | None:
-    """A URL that holds no secret and can be read in one way."""
+    """Check that a URL contains no secret and is unambiguous."""
     if url is None:
         return None
     if len(url) > LONGEST or not _URL.fullmatch(url) or set(url) & {"?", "#", "@", "\\"}:
@@ -156,12 +158,12 @@ def _endpoint(url: str | None) -> str | None:
 
 
 class Telemetry(Group):
-    """Where spans of calls go. They name servers, capabilities and ids, and hold no arguments, replies or tokens."""
+    """Tracing of calls. Spans name servers, capabilities and ids; they contain no arguments, responses or tokens."""
 
     otlp_endpoint: Annotated[
         str | None, BeforeValidator(none_if_empty), AfterValidator(_endpoint), Destination, Restart
     ] = None
-    """URL to which spans are sent by OTLP over HTTP. Left out or empty, none are made; needs the extra `otel`."""
+    """OTLP/HTTP endpoint for spans; needs the extra `otel`. If empty, no spans are made."""
 
     sampled: Annotated[float, Field(ge=0, le=1), Restart] = 1.0
-    """Share of the calls of which spans are sent, from 0 to 1. What a client says of its own trace changes nothing."""
+    """Share of calls that are traced, from 0 to 1. The sampling decision of a client is ignored."""

@@ -1,7 +1,7 @@
-"""A layer: what one place (command line, environment, file) says about the settings, and what is wrong with it.
+"""A layer: the settings from one source (command line, environment or file), and what is wrong with them.
 
-A layer holds values as they were written; whether they are in range is asked once, of the merged whole (`load`).
-Secrets are wrapped the moment they are taken in, so that no representation of a layer can show one.
+A layer has the values as they were written; their ranges are checked once, after merging (`load`). Secrets are wrapped
+as soon as they are read, so that no representation of a layer shows one.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ LEAVES = leaves(Settings)
 
 
 class Root(BaseSettings):
-    """The form of the configuration file, as far as it is ours. Built from layers only, never from `os.environ`."""
+    """The settings part of the configuration file. Built from layers only, never from `os.environ`."""
 
     mcpguard: Settings
 
 
 class SettingsLayer(PydanticBaseSettingsSource):
-    """One place's say."""
+    """The settings from one source."""
 
     def __init__(self, name: str) -> None:
         super().__init__(Root)
@@ -40,18 +40,18 @@ class SettingsLayer(PydanticBaseSettingsSource):
         self.origins[key] = origin
 
     def __call__(self) -> dict[str, Any]:
-        return {"mcpguard": nested(self.values)}
+        return {"mcpguard": nest_keys(self.values)}
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Part of the base class's protocol; a layer hands over everything at once."""
+        """Required by the base class, and never called: a layer returns all values at once."""
         raise NotImplementedError(field_name)
 
     def __repr__(self) -> str:
         return f"{self.__name__}({', '.join(self.values)})"
 
 
-def nested(values: Mapping[str, object]) -> dict[str, Any]:
-    """Turn dotted keys into nested objects."""
+def nest_keys(values: Mapping[str, object]) -> dict[str, Any]:
+    """Turn dotted keys into nested dictionaries."""
     root: dict[str, Any] = {}
     for key, value in values.items():
         *path, name = key.split(".")

@@ -1,10 +1,10 @@
-"""Loading: command line over environment over file over what --demo stands for over default.
+"""Loads the settings: command line over environment over file over what --demo implies over defaults.
 
 Rules kept here:
-1. Only what is handed in is read: the caller passes the environment (the platform's usual folders excepted).
+1. Only arguments are read: the caller passes the environment (except for the platform's usual folders).
 2. All problems are reported at once, and then nothing is returned: there are no half-loaded settings.
-3. A value that a higher layer overrides is not judged; a key that is unknown is refused wherever it stands.
-4. What is wrong with a server that the file declares keeps only that server out; it is told with other problems.
+3. A value that a higher layer overrides is not checked; an unknown key is refused in every layer.
+4. An invalid server entry leaves out only that server; it is reported together with other problems.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ from mcpguard.settings.environment import CONFIG, environment
 from mcpguard.settings.file import from_file, read, usual_place
 from mcpguard.settings.layer import LEAVES, Root, SettingsLayer
 from mcpguard.settings.model import Settings
-from mcpguard.settings.phrases import kind
+from mcpguard.settings.phrases import kind_phrase
 from mcpguard.settings.problems import SettingOrigin, SettingsError
 
 NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
@@ -30,8 +30,8 @@ _Found = tuple[Path | None, SettingsLayer, DeclaredServers]
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """The settings, for every key where its value was given, and the servers that the file declares."""
+class LoadedSettings:
+    """The settings, the source of each value, and the servers that the file declares."""
 
     settings: Settings
     sources: Mapping[str, str]
@@ -41,7 +41,7 @@ class Loaded:
 
 def load(
     cli: Mapping[str, object], environ: Mapping[str, str], config: Path | None, demo: Mapping[str, object] = NOTHING
-) -> Loaded:
+) -> LoadedSettings:
     """Return the settings or raise SettingsError. `config` is the file named on the command line, if one is."""
     path, file, servers = _file(config, environ)
     layers = (command_line(cli), environment(environ), file, unless_set(demo, "demo"))
@@ -55,7 +55,7 @@ def load(
     if problems:
         raise SettingsError([*problems, *servers.problems])
     sources = {key: origins[key].label if key in origins else "default" for key in LEAVES}
-    return Loaded(settings, MappingProxyType(sources), path, servers)
+    return LoadedSettings(settings, MappingProxyType(sources), path, servers)
 
 
 def _file(config: Path | None, environ: Mapping[str, str]) -> _Found:
@@ -93,7 +93,7 @@ def _sentences(error: ValidationError, origins: Mapping[str, SettingOrigin]) -> 
     for each in error.errors(include_url=False, include_input=False):
         _root, *path = each["loc"]
         key = next((key for key in (_dotted(path, 1), _dotted(path, 2)) if key in LEAVES), None)
-        if key is None:  # what is wrong is how the values of a group go together
+        if key is None:  # the values of a group contradict each other
             yield _together(each, _dotted(path, 1), origins)
             continue
         item = next((f" (item {part + 1})" for part in path if isinstance(part, int)), "")
@@ -110,7 +110,7 @@ def _dotted(path: list[int | str], parts: int) -> str:
 
 
 def _remedy(error: ErrorDetails, key: str) -> str:
-    """Our own validators say what to do; pydantic's words are not passed on, as they may repeat the value."""
+    """Return what to do. Messages of our validators say it; those of pydantic may repeat the value and are not used."""
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
-    return f"must be {kind(LEAVES[key])}"
+    return f"must be {kind_phrase(LEAVES[key])}"

@@ -1,4 +1,4 @@
-"""How settings are named to people: what a setting may be, and what it is by default."""
+"""Phrases for the type and the default of a setting."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,12 +10,12 @@ from pydantic import SecretStr
 from mcpguard.settings.fields import Leaf
 
 _PLAIN: Final[Mapping[object, str]] = MappingProxyType(
-    {str: "text", bool: "true or false", Path: "a path", SecretStr: "a secret text"}
+    {str: "a string", bool: "true or false", Path: "a path", SecretStr: "a secret string"}
 )
 
 
-def kind(leaf: Leaf) -> str:
-    """Say what the setting may be, so that "must be …" is a sentence."""
+def kind_phrase(leaf: Leaf) -> str:
+    """Return the type of the setting as a phrase that fits after "must be"."""
     annotation = leaf.field.annotation
     if type(None) in get_args(annotation):
         annotation = next(each for each in get_args(annotation) if each is not type(None))
@@ -23,7 +23,7 @@ def kind(leaf: Leaf) -> str:
         return "one of " + ", ".join(get_args(annotation))
     if leaf.many:
         each = get_args(annotation)[0]
-        return "a list of " + (", ".join(get_args(each)) if get_origin(each) is Literal else "texts")
+        return "a list of " + (", ".join(get_args(each)) if get_origin(each) is Literal else "strings")
     if annotation is int:
         return "a whole number" + _range(leaf)
     if annotation is float:
@@ -31,8 +31,8 @@ def kind(leaf: Leaf) -> str:
     return _PLAIN[annotation]
 
 
-def default(leaf: Leaf) -> str:
-    """Say the default, in the same words on every machine."""
+def default_phrase(leaf: Leaf) -> str:
+    """Return the default as a phrase that is the same on every host."""
     if leaf.default_words is not None:
         return leaf.default_words
     value = leaf.field.default

@@ -1,7 +1,7 @@
-"""What is wrong with a configuration, in sentences.
+"""Problems of a configuration, as sentences.
 
-Each sentence names the setting as it was written, where it was written, and what to do. All problems are reported
-together. No sentence contains a value: a secret may have been put where a number belongs.
+Each sentence names the setting as it was written, its source, and what to do. All problems are reported together. No
+sentence contains a value: a secret may have been put where a number belongs.
 """
 
 import json
@@ -18,7 +18,7 @@ _SAME_LAST_PART: Final = 0.25
 
 
 class SettingsError(Exception):
-    """The settings cannot be used. `problems` holds every reason."""
+    """The settings cannot be used. `problems` has every reason."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -27,7 +27,7 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SettingOrigin:
-    """Where a value was given: `label` as `config show` prints it, `subject` as a sentence begins with it."""
+    """The source of a value: `label` as `config show` prints it, `subject` as the beginning of a sentence."""
 
     label: str
     subject: str
@@ -46,7 +46,8 @@ class SettingOrigin:
         return cls(f"file {path}", f"mcpguard.{printable(key)} in {path}")
 
 
-def unknown(subject: str, name: str, known: Iterable[str]) -> str:
+def unknown_setting(subject: str, name: str, known: Iterable[str]) -> str:
+    """Return the sentence for an unknown setting, with the nearest known one."""
     return f"{subject} is not a setting; did you mean {nearest(name, known)}?"
 
 
@@ -62,7 +63,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text so that a terminal shows it and does nothing else."""
+    """Return the text, shortened, without characters that a terminal would obey."""
     short = text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "…"
     return short if short.isprintable() else json.dumps(short)[1:-1]
 

@@ -1,8 +1,9 @@
-"""When one value of a setting that carries trust is looser than another.
+"""Comparison of the values of settings that carry trust.
 
 Rules kept here:
-1. Each way of comparing says what two values agree on: what both of them let happen. It is never looser than either.
-2. A value is looser than another if it is more than what the two agree on. What cannot be read lets nothing happen.
+1. Each comparison returns what two values agree on: what both of them allow. It is never looser than either.
+2. A value is looser than the confirmed one if it differs from what the two agree on. An unreadable value allows
+   nothing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,8 +19,8 @@ from mcpguard.settings.fields import TrustMark
 _Network = IPv4Network | IPv6Network
 
 
-def ranked(*ranks: str) -> TrustMark:
-    """One of these words, the strictest first."""
+def strictest_first(*ranks: str) -> TrustMark:
+    """Return the mark of a setting that is one of these words, the strictest first."""
 
     def stricter(confirmed: SettingValue, now: SettingValue) -> SettingValue:
         return ranks[
@@ -29,8 +30,8 @@ def ranked(*ranks: str) -> TrustMark:
     return TrustMark(stricter)
 
 
-def at_most(least: int) -> TrustMark:
-    """A number, of which less lets less happen; it cannot be less than this."""
+def lower_is_stricter(least: int) -> TrustMark:
+    """Return the mark of a number of which a lower value is stricter; `least` is its minimum."""
 
     def less(confirmed: SettingValue, now: SettingValue) -> SettingValue:
         numbers = [each for each in (confirmed, now) if isinstance(each, int) and not isinstance(each, bool)]
@@ -40,12 +41,12 @@ def at_most(least: int) -> TrustMark:
 
 
 def looser_than(trust: TrustMark, confirmed: SettingValue, now: SettingValue) -> bool:
-    """Whether more may happen now than was confirmed."""
+    """Whether the value is looser than the confirmed one."""
     return _plain(trust.agreed(confirmed, now)) != _plain(now)
 
 
 def _longer(confirmed: SettingValue, now: SettingValue) -> SettingValue:
-    """The greater number; nothing at all is more than any."""
+    """Return the greater number; None, which is no limit, is greater than any."""
     numbers = [each for each in (confirmed, now) if isinstance(each, int) and not isinstance(each, bool) and each > 0]
     return max(numbers) if len(numbers) == 2 else None
 
@@ -56,7 +57,7 @@ def _common(confirmed: SettingValue, now: SettingValue) -> SettingValue:
 
 
 def _either(confirmed: SettingValue, now: SettingValue) -> SettingValue:
-    """A phrase that cannot be read may have been about anything."""
+    """Return all phrases of both. An unreadable phrase counts as one about all calls."""
     known = confirmed if isinstance(confirmed, list) else [""]
     return list(dict.fromkeys((*_listed(now), *(each if _is_phrase(each) else ANY for each in known))))
 
@@ -77,7 +78,7 @@ def _both(confirmed: SettingValue, now: SettingValue) -> SettingValue:
 
 
 def _narrower(confirmed: SettingValue, now: SettingValue) -> SettingValue:
-    """Of each two patterns of which one covers the other, the narrower one."""
+    """Return, of every two patterns of which one covers the other, the narrower one."""
     known = _listed(confirmed)
     return list(dict.fromkeys(part for each in _listed(now) for part in _covered(each, known)))
 
@@ -91,7 +92,7 @@ def _covered(pattern: str, known: Iterable[str]) -> Iterator[str]:
 
 
 def _overlap(confirmed: SettingValue, now: SettingValue) -> SettingValue:
-    """The networks whose addresses are in both."""
+    """Return the networks that are part of both."""
     known = [*_networks(_listed(confirmed))]
     return list(dict.fromkeys(str(part) for each in _networks(_listed(now)) for part in _parts(each, known)))
 
@@ -127,16 +128,16 @@ def _plain(value: SettingValue) -> object:
 
 
 Each: Final = TrustMark(_common)
-"""A list of which every entry lets more happen."""
+"""The mark of a list of which every entry loosens protection."""
 Off: Final = TrustMark(_both)
-"""Something that is let happen, or not."""
+"""The mark of a switch that loosens protection when it is on."""
 Destination: Final = TrustMark(_same)
-"""Where something is sent, or nothing where it is not."""
+"""The mark of a destination to which data is sent, None if it is not."""
 Patterns: Final = TrustMark(_narrower)
-"""A list of patterns of what may be reached."""
+"""The mark of a list of patterns that widen a scope."""
 Demands: Final = TrustMark(_either)
-"""A list of which every entry lets less happen."""
+"""The mark of a list of which every entry tightens protection."""
 Networks: Final = TrustMark(_overlap)
-"""A list of networks that may be reached."""
+"""The mark of a list of networks that may be contacted."""
 AtLeast: Final = TrustMark(_longer)
-"""How much is kept, or nothing where everything is: of less, more is removed."""
+"""The mark of a retention limit, None for none: a lower one removes more."""

@@ -1,24 +1,24 @@
-"""Checks of single values. No message here repeats the value."""
+"""Validators of single values. No message repeats the value."""
 
 from pathlib import Path
 
 from pydantic import SecretStr
 
 
-def named(value: object) -> object:
-    """A path, which must not be empty."""
+def nonempty_path(value: object) -> object:
+    """Return the value unless it is empty. Raises ValueError."""
     if value == "":
         raise ValueError("must name a path; it is empty")
     return value
 
 
 def none_if_empty(value: object) -> object:
-    """Left out and empty are the same."""
+    """Return None for an empty value."""
     return None if value == "" else value
 
 
-def resolved(path: Path | None) -> Path | None:
-    """The path as it is from anywhere."""
+def resolve_path(path: Path | None) -> Path | None:
+    """Return the absolute path, with `~` and symbolic links resolved. Raises ValueError."""
     try:
         return path and path.expanduser().resolve()
     except (OSError, RuntimeError, ValueError):
@@ -26,9 +26,9 @@ def resolved(path: Path | None) -> Path | None:
 
 
 def database_url(url: SecretStr | None) -> SecretStr | None:
-    """The URL of a database that we can use."""
+    """Return the URL of a PostgreSQL database, None if it is empty. Raises ValueError."""
     if url is None or not url.get_secret_value():
         return None
     if not url.get_secret_value().startswith("postgresql://"):
-        raise ValueError("must begin with postgresql://, or be left out for the SQLite file in the data directory")
+        raise ValueError("must begin with postgresql://, or be empty for the SQLite file in the data directory")
     return url

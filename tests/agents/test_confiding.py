@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mcpguard.agents.confiding import SecretFreeEntry, confided
 from mcpguard.agents.program import Untaken
-from mcpguard.settings.entries.members import one
+from mcpguard.settings.entries.members import server_from_entry
 from mcpguard.settings.entries.references import resolve
 
 FOLDER = Path("/d/secrets/it")
@@ -145,7 +145,7 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     taken = confided({"command": "x", "env": {"A_TOKEN": SECRET}}, tmp_path)
     for path, value in taken.files.items():
         path.write_text(value)
-    declared = one("it", taken.members).launch
+    declared = server_from_entry("it", taken.members).launch
     assert resolve(declared.environment["A_TOKEN"], {}, [tmp_path]) == SECRET  # type: ignore[union-attr]
 
 

@@ -7,7 +7,7 @@ import pytest
 from mcpguard.agents.program import AgentProgram, EntryOrigin, Home, Reach, Untaken
 from mcpguard.agents.programs import BY_NAME, PROGRAMS
 from mcpguard.agents.reading import Item, read
-from mcpguard.settings.entries.members import one
+from mcpguard.settings.entries.members import server_from_entry
 from tests.agents.homes import LINUX, PROJECT, home
 
 EVERYBODY = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
@@ -65,12 +65,12 @@ def test_each_can_be_connected_in_a_file_of_the_persons_own(program: AgentProgra
 def test_the_entry_for_the_guard_means_the_guard(program: AgentProgram) -> None:
     """What is written in the words of a program says the same when it is read in them."""
     here = EntryOrigin(home())
-    declared = one("mcpguard", program.members(program.entry(BY_COMMAND), here))
-    assert declared == one(
+    declared = server_from_entry("mcpguard", program.members(program.entry(BY_COMMAND), here))
+    assert declared == server_from_entry(
         "mcpguard", {"command": "/opt/mcpguard", "args": ["stdio"], "env": {"MCPGUARD_TOKEN_FILE": "/t"}}
     )
     if program.http:
-        assert one("mcpguard", program.members(program.entry(BY_URL), here)) == one(
+        assert server_from_entry("mcpguard", program.members(program.entry(BY_URL), here)) == server_from_entry(
             "mcpguard", {"url": BY_URL.url, "headers": dict(BY_URL.headers)}
         )
 

@@ -27,7 +27,7 @@ def test_a_reason_has_the_form_it_must_have(reason: Reason) -> None:
     assert reason.sentence.endswith(".")
     assert reason.next.endswith(".")
     if "unknown" in reason.sentence or "was executed" in reason.sentence or "was sent" in reason.sentence:
-        assert "Do not repeat" in reason.next or "Find out" in reason.next
+        assert "Do not repeat" in reason.next or "before you repeat it" in reason.next
 
 
 def test_words_are_said_once() -> None:

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from tests.attacks import inside
 
 _TRIES = Path(inside.__file__).read_text().partition("\nif __name__")[0]
@@ -34,20 +34,22 @@ for line in sys.stdin:
 """
 
 
-def attacker(profile: Profile = Profile.STRICT, *mounts: Mount, name: str = "web", **environment: str) -> Declared:
+def attacker(
+    profile: Profile = Profile.STRICT, *mounts: Mount, name: str = "web", **environment: str
+) -> DeclaredServer:
     arguments = ("-I", "-S", "-u", "-c", _TRIES + _SPEAKS)
     launch = StdioLaunch(sys.executable, arguments, environment, profile=profile, mounts=mounts)
-    return Declared(name, name, launch)
+    return DeclaredServer(name, name, launch)
 
 
-def in_file(file: Path, name: str = "web", profile: Profile = Profile.NONE, **environment: str) -> Declared:
+def in_file(file: Path, name: str = "web", profile: Profile = Profile.NONE, **environment: str) -> DeclaredServer:
     """The same, as a program that is one file: so it can be told what runs. It is there already, or is written."""
     file.parent.chmod(0o755)
     if not file.exists():
         file.write_text(_TRIES + _SPEAKS)
     mounts = () if profile is Profile.NONE else (Mount(str(file.parent)),)
     launch = StdioLaunch(sys.executable, ("-I", "-S", "-u", str(file)), environment, profile=profile, mounts=mounts)
-    return Declared(name, name, launch)
+    return DeclaredServer(name, name, launch)
 
 
 def attempts(*tried: Any) -> dict[str, Any]:  # noqa: ANN401 - names and arguments of attempts

@@ -50,7 +50,7 @@ async def one_call(now: Running, pipe: int, dice: random.Random) -> None:
         tell(pipe, f"o {entry.id}")
         entry.permit()
         await anyio.sleep(dice.random() / 100)
-        return Outcome.answered(KeptBody(b"reply"))
+        return Outcome.answer(KeptBody(b"reply"))
 
     outcome = await now.ledger.record(opening, work, unconditionally)
     tell(pipe, f"c {opening.entry} {outcome.kind}")

@@ -13,10 +13,10 @@ async def refused(guard: World) -> None:
     async def work(_: Entry) -> Outcome:
         nonlocal began
         began = True
-        return Outcome.answered()
+        return Outcome.answer()
 
     for effect in Effect:
         outcome = await guard.now.ledger.record(guard.opening(effect=effect), work, unconditionally)
-        assert outcome == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+        assert outcome == Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
     assert not began
     assert (await guard.network.get("/readyz")).status_code == 503

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Connection
 
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.domain.servers.news import Listed
+from mcpguard.domain.servers.news import ServerListed
 from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.confined import attempts, in_file
@@ -125,7 +125,7 @@ async def test_what_the_former_one_had_listed_is_not_what_was_looked_at(
         file.write_text("# Another.\n" + file.read_text())
         assert not (await inspected(guard, Profile.NONE)).error
         looked_at = upstream(guard)
-        guard.now.guard.servers.take(Listed("web", listing, former))
+        guard.now.guard.servers.take(ServerListed("web", listing, former))
         await let_time_pass(guard)
         assert upstream(guard) == looked_at
 

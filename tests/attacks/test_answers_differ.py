@@ -117,5 +117,5 @@ async def test_names_that_never_come_back_are_not_remembered_for_ever(tmp_path: 
         assert len(known.pins) <= 4 * 10 + 8
         assert pin(guard, "echo").standing is CapabilityStanding.APPROVED
         assert pin(guard, "add").standing is CapabilityStanding.BLOCKED
-        stored = await guard.now.store.readers.run(lambda connection: pins.of(connection, known.upstream.id))
+        stored = await guard.now.store.readers.run(lambda connection: pins.pins_of(connection, known.upstream.id))
         assert {(each.kind, each.name): each for each in stored} == dict(known.pins)

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection, Table, update
 
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.decisions import Answer, Approval, Key
+from mcpguard.domain.decisions import Answer, Approval, CapabilityKey
 from mcpguard.guard.review.confirmations import findings_to_confirm
 from mcpguard.store.rows.tables import capabilities, upstreams
 from tests import people, review
@@ -24,7 +24,7 @@ from tests.world import World, world
 pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 NAME = "weather"
-SET_UNITS: Key = (CapabilityKind.TOOL, "set_units")
+SET_UNITS: CapabilityKey = (CapabilityKind.TOOL, "set_units")
 
 
 async def old(folder: Path, table: Table, read: Callable[[str], str] = lambda _: "") -> None:
@@ -46,7 +46,7 @@ async def old(folder: Path, table: Table, read: Callable[[str], str] = lambda _:
         await guard.now.store.writer.submit(rewritten)
 
 
-def unread(guard: World) -> dict[Key | None, frozenset[str]]:
+def unread(guard: World) -> dict[CapabilityKey | None, frozenset[str]]:
     return {each.key: each.rules for waiting in guard.now.guard.inbox.every() for each in waiting.unread}
 
 

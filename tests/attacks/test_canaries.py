@@ -15,8 +15,8 @@ from sqlmodel import SQLModel
 from mcpguard.app import places
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.decisions import Decision
-from mcpguard.domain.servers.launches import Declared, Launch, RemoteLaunch, StdioLaunch, Templates
-from mcpguard.store.engine.offline import reading
+from mcpguard.domain.servers.launches import DeclaredServer, Launch, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.store.engine.offline import open_offline
 from tests import postgres
 from tests.attacks.asking import Questioned, once_each
 from tests.attacks.canaries import WORD, Canaries, forms
@@ -119,7 +119,7 @@ async def standing(
         yield guard, lines
 
 
-def _writing(near: Declared, lines: Path, environment: Templates) -> Launch:
+def _writing(near: DeclaredServer, lines: Path, environment: Templates) -> Launch:
     launch = near.launch
     assert isinstance(launch, StdioLaunch)
     arguments = (
@@ -132,7 +132,7 @@ def _writing(near: Declared, lines: Path, environment: Templates) -> Launch:
     return replace(launch, command="/bin/sh", arguments=arguments, environment=environment)
 
 
-def _reached(far: Declared, headers: Templates) -> Launch:
+def _reached(far: DeclaredServer, headers: Templates) -> Launch:
     assert isinstance(far.launch, RemoteLaunch)
     return replace(far.launch, headers=headers)
 
@@ -249,7 +249,7 @@ async def test_no_secret_is_kept_anywhere(
 
 def every_cell(place: object) -> list[bytes]:
     """Whatever is in any column of any table."""
-    with reading(place) as connect, connect() as connection:  # type: ignore[arg-type]
+    with open_offline(place) as connect, connect() as connection:  # type: ignore[arg-type]
         return [
             value if isinstance(value, bytes) else str(value).encode()
             for table in SQLModel.metadata.sorted_tables

@@ -21,7 +21,7 @@ from tests.gateway.needy import needy
 from tests.review import DECISION, seen, taken_in
 
 pytestmark = pytest.mark.anyio
-SOMEBODY = DeclarationSource(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
+SOMEBODY = DeclarationSource(Origin.CLI, Actor.with_full_rights("uid:1000 (somebody)", "operator socket"))
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ async def test_what_it_probably_needs_is_said_and_not_chosen(tmp_path: Path) -> 
         await guard.declare(needy(complains="Error: EROFS: read-only file system, open '/usr/lib/memory.json'"))
         await inspected(guard)
         assert await needs(guard) == {
-            "network": "its tool open says that it reaches others (openWorldHint)",
+            "network": "its tool open declares network access (openWorldHint)",
             "writing": "log: EROFS",
         }
         await approve(guard)
@@ -148,8 +148,8 @@ async def test_one_that_runs_is_started_anew_with_what_is_chosen_later(tmp_path:
     ("chosen", "why"),
     [
         ({"sandbox": Profile.NONE}, "cannot remove the sandbox"),
-        ({"mounts": ("notes",)}, "must be a whole path"),
-        ({"mounts": ("/srv/../etc",)}, "must be a whole path"),
+        ({"mounts": ("notes",)}, "must be an absolute path"),
+        ({"mounts": ("/srv/../etc",)}, "must be an absolute path"),
     ],
 )
 async def test_what_cannot_be_chosen_is_refused_and_nothing_happens(

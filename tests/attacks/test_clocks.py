@@ -22,7 +22,7 @@ async def test_calls_are_recorded_in_their_order_whatever_the_clock_says_and_ref
             assert (await guard.call()).kind is OutcomeKind.ANSWERED
         monkeypatch.setattr(guard.clock, "now", lambda: right() + 2000 * YEAR)
         for _ in range(2):
-            assert await guard.call() == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+            assert await guard.call() == Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
             await guard.clock.advance(5)
         assert (await guard.network.get("/readyz")).status_code == 503
         monkeypatch.setattr(guard.clock, "now", right)

@@ -12,8 +12,8 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from mcpguard.domain.decisions import Actor, Decision, NeedsConsent, Undecidable
-from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.decisions import Actor, Decision, NeedsConsent, Undecidable, is_never_revoked
+from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.process.child import RUNNING
 from mcpguard.upstreams.process.tree import descendants
@@ -41,7 +41,7 @@ async def inspected(guard: Gate, *, consent: bool = False) -> Any:  # noqa: ANN4
     return await guard.now.guard.inspecting.inspect("web", DECISION, consent=consent, give=frozenset())
 
 
-async def running(guard: Gate, *declared: Declared, consent: bool = False) -> None:
+async def running(guard: Gate, *declared: DeclaredServer, consent: bool = False) -> None:
     """A person has looked at the server, and approved it."""
     await guard.declare(*declared)
     done = await inspected(guard, consent=consent)
@@ -164,7 +164,7 @@ async def test_without_a_sandbox_it_runs_only_with_consent_which_is_recorded_and
         (inspection,) = records(guard, "inspected")
         assert (inspection["profile"], inspection["by"]) == ("none", DECISION.by.id)
         said = (await shown(guard))["confinement"]
-        assert said["means"].startswith("NOT CONFINED")
+        assert said["means"].startswith("NOT SANDBOXED")
 
 
 async def test_consent_lets_one_server_out_until_it_is_taken_back(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ async def test_consent_is_for_one_launch(tmp_path: Path) -> None:
 
 
 async def test_who_may_only_tighten_lets_nothing_out(tmp_path: Path) -> None:
-    somebody = Decision(Actor("uid:1", "operator socket", may_widen=False), "why not")
+    somebody = Decision(Actor("uid:1", "operator socket", may_widen=False, holds=is_never_revoked), "why not")
     async with gate(tmp_path) as guard:
         await guard.declare(attacker())
         with pytest.raises(Exception, match=r"authority\.shell"):

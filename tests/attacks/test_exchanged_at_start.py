@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.servers.connections import ConnectionState
-from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.launch.start import AnotherProgram, Starting
@@ -38,7 +38,7 @@ def _there_is_a_sandbox() -> None:
     works()
 
 
-def declared(file: Path, profile: Profile, *mounts: Mount, name: str = "web") -> Declared:
+def declared(file: Path, profile: Profile, *mounts: Mount, name: str = "web") -> DeclaredServer:
     server = in_file(file, name, profile, GIVEN="${env:THE_TOKEN}")
     assert isinstance(server.launch, StdioLaunch)
     launch = StdioLaunch(
@@ -48,7 +48,7 @@ def declared(file: Path, profile: Profile, *mounts: Mount, name: str = "web") ->
         profile=profile,
         mounts=(*server.launch.mounts, *mounts),
     )
-    return Declared(name, name, launch)
+    return DeclaredServer(name, name, launch)
 
 
 async def inspected(guard: Gate, name: str, profile: Profile) -> Any:  # noqa: ANN401 - see Inspecting
@@ -56,7 +56,7 @@ async def inspected(guard: Gate, name: str, profile: Profile) -> Any:  # noqa: A
     return await guard.now.guard.inspecting.inspect(name, DECISION, consent=consent, give=frozenset())
 
 
-async def running(guard: Gate, server: Declared, *besides: Declared) -> None:
+async def running(guard: Gate, server: DeclaredServer, *besides: DeclaredServer) -> None:
     """It is approved; the others are there."""
     assert isinstance(server.launch, StdioLaunch)
     await guard.declare(server, *besides)
@@ -115,7 +115,7 @@ async def test_a_sandbox_shows_what_was_looked_at(tmp_path: Path, profile: Profi
     confinement = ProcessConfinement(works(), ProcessLimits(), tmp_path / "data")
     starting = Starting(confinement, tmp_path / "packages", os.environ, 1, Dialing())
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
-    ready = starting.ready(Declared("web", "web", launch), launch, plain)
+    ready = starting.ready(DeclaredServer("web", "web", launch), launch, plain)
     other = place / "other.py"
     other.write_text(line + theirs)
     other.chmod(0o755)

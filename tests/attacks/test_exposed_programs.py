@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.servers.connections import ConnectionState
-from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.launch.start import AnotherProgram, Ready, Starting
 from mcpguard.upstreams.process import program_files
@@ -49,7 +49,7 @@ def readied(tmp_path: Path, launch: StdioLaunch) -> Ready:
     confinement = ProcessConfinement(works(), ProcessLimits(), tmp_path / "data")
     starting = Starting(confinement, tmp_path / "packages", os.environ, 1, Dialing())
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"], **launch.environment})
-    return starting.ready(Declared("web", "web", launch), launch, plain)
+    return starting.ready(DeclaredServer("web", "web", launch), launch, plain)
 
 
 def script(file: Path, out: Path, profile: Profile, *tries: Any, mounts: tuple[Path, ...]) -> StdioLaunch:  # noqa: ANN401
@@ -181,7 +181,9 @@ async def test_unconfined_it_is_not_started_where_others_could_exchange_it(
         (links / "python").symlink_to(sys.executable)
         file.write_text(f"#!{links}/python -u\n{file.read_text()}")
         file.chmod(0o755)
-        server = Declared("web", "web", StdioLaunch(str(file), (), {"GIVEN": "${env:THE_TOKEN}"}, profile=Profile.NONE))
+        server = DeclaredServer(
+            "web", "web", StdioLaunch(str(file), (), {"GIVEN": "${env:THE_TOKEN}"}, profile=Profile.NONE)
+        )
     other = place / "other.py"
     other.write_text(STEALS.format(mark=str(mark)) + file.read_text())
     async with gate(tmp_path, screening__mode="off") as guard:
@@ -214,7 +216,7 @@ async def test_nor_inspected(tmp_path: Path) -> None:
         assert isinstance(server.launch, StdioLaunch)
         file = str(tmp_path / "open" / "program.py")
         launch = StdioLaunch(server.launch.command, (*server.launch.arguments[:-1], file), profile=Profile.NONE)
-        await guard.declare(Declared("web", "web", launch))
+        await guard.declare(DeclaredServer("web", "web", launch))
         done = await inspected(guard, Profile.NONE)
         assert "as others could put another one in its place" in done.error
         assert "have it run confined (--sandbox strict)" in done.error

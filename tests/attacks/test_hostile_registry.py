@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.servers.launches import Declared, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from tests.attacks.quarantined import records, standing, upstream
 from tests.attacks.sandboxed import works
@@ -47,8 +47,8 @@ def of(there: Registry) -> dict[str, str]:
     return {"NPM_CONFIG_REGISTRY": there.url, "UV_INDEX_URL": f"{there.url}/simple"}
 
 
-def declared(words: tuple[str, ...], **environment: str) -> Declared:
-    return Declared("pack", "pack", StdioLaunch(words[0], words[1:], {"API_KEY": CANARY, **environment}))
+def declared(words: tuple[str, ...], **environment: str) -> DeclaredServer:
+    return DeclaredServer("pack", "pack", StdioLaunch(words[0], words[1:], {"API_KEY": CANARY, **environment}))
 
 
 async def refused(guard: Gate, why: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks import hostile_server
 from tests.attacks.in_front import in_front_of, refused, state, trusted_too_early, until
@@ -44,7 +44,7 @@ TRIED = ("ready", "error")
 Meddle = Callable[[HttpRequest], HttpReply | None]
 
 
-def harm(what: str, name: str, sign: Path) -> Declared:
+def harm(what: str, name: str, sign: Path) -> DeclaredServer:
     return process(name, [sys.executable, "-I", "-S", hostile_server.__file__, what, str(sign)])
 
 

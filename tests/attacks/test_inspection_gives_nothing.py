@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.decisions import Actor, Decision, Forbidden, NeedsConsent, Undecidable
+from mcpguard.domain.decisions import Actor, Decision, Forbidden, NeedsConsent, Undecidable, is_never_revoked
 from mcpguard.domain.servers.launches import RemoteLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin, Transport
@@ -101,7 +101,7 @@ async def test_what_must_not_be_inspected_is_not_contacted(what: str, tmp_path: 
         await guard.declare(server)
         inspecting = guard.now.guard.inspecting
         if what == "a shell that may only tighten":
-            shell = Decision(Actor("uid:1", "operator socket", may_widen=False), "curious")
+            shell = Decision(Actor("uid:1", "operator socket", may_widen=False, holds=is_never_revoked), "curious")
             with pytest.raises(Forbidden):
                 await inspecting.inspect("web", shell, consent=True, give=frozenset())
         elif what == "what it does not have":
@@ -141,7 +141,7 @@ async def test_what_one_server_lists_is_never_taken_for_anothers_who_came_in_its
 
 async def test_a_shell_that_may_only_tighten_takes_no_block_back(tmp_path: Path) -> None:
     script = Script()
-    shell = Decision(Actor("uid:1", "operator socket", may_widen=False), "to let it in")
+    shell = Decision(Actor("uid:1", "operator socket", may_widen=False, holds=is_never_revoked), "to let it in")
     async with played(tmp_path, script, "web") as server, gate(tmp_path) as guard:
         await guard.declare(server)
         await guard.now.guard.decisions.block("web", shell)

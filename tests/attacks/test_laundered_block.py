@@ -17,7 +17,7 @@ from tests.simulators.over_http import serving_http
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
-SOMEBODY = DeclarationSource(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
+SOMEBODY = DeclarationSource(Origin.CLI, Actor.with_full_rights("uid:1000 (somebody)", "operator socket"))
 
 
 async def blocked(guard: Gate, url: str) -> str:

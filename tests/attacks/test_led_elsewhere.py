@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from mcpguard.domain.servers.launches import Declared, RemoteLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, RemoteLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.exchange.conversation import ServerError
@@ -54,7 +54,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Names:
 
 
 @asynccontextmanager
-async def serving(script: Script, transport: Remote) -> AsyncIterator[Declared]:
+async def serving(script: Script, transport: Remote) -> AsyncIterator[DeclaredServer]:
     serve = serving_http if transport is HTTP else serving_sse
     async with serve(script) as url:
         declared = remote("web", url.replace("127.0.0.1", "localhost"), transport)

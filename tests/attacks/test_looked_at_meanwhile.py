@@ -11,11 +11,11 @@ import pytest
 
 from mcpguard.app.places import seal_key
 from mcpguard.domain.decisions import Actor, Stale, Undecidable
-from mcpguard.domain.servers.launches import Confinement, Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import Confinement, DeclaredServer, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import DeclarationSource
-from mcpguard.store.files.sealing import load_or_make
+from mcpguard.store.files.seals import load_or_make
 from mcpguard.store.rows import upstreams
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.confined import attacker, in_file
@@ -28,7 +28,7 @@ from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
-SOMEBODY = DeclarationSource(Origin.CLI, Actor("uid:1000 (somebody)", "operator socket"))
+SOMEBODY = DeclarationSource(Origin.CLI, Actor.with_full_rights("uid:1000 (somebody)", "operator socket"))
 
 
 async def inspected(guard: Gate, name: str = "web", *, consent: bool = False) -> Any:  # noqa: ANN401 - see Inspecting
@@ -160,7 +160,7 @@ async def test_what_ran_is_said_whatever_is_declared_by_then(tmp_path: Path) -> 
     slow = f"import pathlib,sys; pathlib.Path({str(mark)!r}).touch(); sys.stdin.read()"
     launch = StdioLaunch(sys.executable, ("-c", slow), {}, profile=Profile.NONE)
     async with gate(tmp_path, upstreams__connect_seconds=3) as guard:
-        await guard.declare(Declared("web", "web", launch))
+        await guard.declare(DeclaredServer("web", "web", launch))
         came: list[Any] = []
 
         async def look() -> None:
@@ -169,7 +169,7 @@ async def test_what_ran_is_said_whatever_is_declared_by_then(tmp_path: Path) -> 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(look)
             await until(guard, mark.exists)
-            await guard.declare(Declared("web", "web", replace(launch, profile=Profile.STRICT)))
+            await guard.declare(DeclaredServer("web", "web", replace(launch, profile=Profile.STRICT)))
         assert (came[0].started, came[0].profile) == (True, "none")
 
 

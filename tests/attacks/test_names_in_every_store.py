@@ -12,7 +12,7 @@ import pytest
 
 from mcpguard.codec.uris import wrap_uri
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.policy.reconciling import LONGEST_NAME
+from mcpguard.policy.reconciliation import LONGEST_NAME
 from tests import postgres
 from tests.gateway.speaking import guarded, nothing_happens, turned_away
 from tests.simulators.script import Script

@@ -41,7 +41,7 @@ async def test_no_token_lets_more_happen(guard: World, path: str, body: Json) ->
         by = await seen(guard, "/servers/notes", by)
     before = guard.said()
     refused = problem(await guard.network.post(API + path, json=body, headers=by), 403)
-    assert refused["detail"].startswith("authority.tokens is `tighten`: only a person")
+    assert refused["detail"].startswith("authority.tokens is `tighten`: only a user")
     assert guard.said() == before, "and nothing happened"
 
 

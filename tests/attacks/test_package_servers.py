@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.quarantined import records, standing, until, upstream
@@ -53,10 +53,10 @@ def publish(there: Registry, version: str) -> None:
     there.add_npm("weather", npm_package("weather", program, version=version, bin="weather.js"), version)
 
 
-def declared(there: Registry, *words: str, profile: Profile = Profile.STRICT) -> Declared:
+def declared(there: Registry, *words: str, profile: Profile = Profile.STRICT) -> DeclaredServer:
     environment = {"NPM_CONFIG_REGISTRY": there.url}
     launch = StdioLaunch("npx", words or ("-y", "weather"), environment, profile=profile)
-    return Declared("web", "web", launch)
+    return DeclaredServer("web", "web", launch)
 
 
 async def inspected(guard: Gate, *, consent: bool = False) -> Any:  # noqa: ANN401 - see Inspecting

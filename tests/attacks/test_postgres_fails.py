@@ -138,7 +138,7 @@ async def test_a_call_whose_opening_a_crash_lost_is_closed_and_the_chain_stays_w
             crash(url, guard.said()[-1]["seq"])
             await refused(guard)
             await guard.recovered()
-            return Outcome.answered()
+            return Outcome.answer()
 
         assert (await guard.now.ledger.record(opening, work, unconditionally)).kind is OutcomeKind.ANSWERED
         assert [said["kind"] for said in guard.said() if said.get("entry") == opening.entry] == ["closed"]
@@ -201,7 +201,7 @@ async def test_a_database_that_cannot_hold_every_text_is_refused_at_the_start(
     postgres_server: str, encoding: str, tmp_path: Path
 ) -> None:
     url = fresh_database(postgres_server, f"ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
-    with pytest.raises(StoreUnavailable, match=f"keeps text as {encoding}.*createdb --encoding=UTF8"):
+    with pytest.raises(StoreUnavailable, match=f"has the encoding {encoding}.*createdb --encoding=UTF8"):
         async with world(tmp_path, store__url=url):
             raise AssertionError
     with psycopg.connect(url) as connection:
@@ -213,7 +213,7 @@ async def test_an_upgrade_that_the_server_refuses_is_said_in_its_words(postgres_
     admin = fresh_database(postgres_server)
     with psycopg.connect(admin, autocommit=True) as connection:
         connection.execute("CREATE TABLE records (what text)")
-    with pytest.raises(StoreUnavailable, match=r'could not be brought to schema .*"records" already exists'):
+    with pytest.raises(StoreUnavailable, match=r'could not be upgraded to schema .*"records" already exists'):
         async with world(tmp_path, store__url=admin):
             raise AssertionError
     with psycopg.connect(admin) as connection:

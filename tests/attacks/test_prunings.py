@@ -26,7 +26,7 @@ async def make(folder: Path) -> Path:
     """A log of which records 2 to 9 were pruned, and that went on."""
     async with world(folder, audit__checkpoint_records=5) as guard:
         for _ in range(10):
-            await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
+            await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answer(KeptBody(b"a")))
         await guard.now.guard.retention.prune_on_request(PruningRequest(keep=len(guard.said()) - 9), BY, dry=False)
         for _ in range(3):
             await guard.call()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.upstreams.launch.start import Starting
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio
@@ -57,7 +57,7 @@ async def started(
     launch = StdioLaunch(sys.executable, arguments, profile=profile, mounts=(Mount(str(shared), writable=True),))
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
     with starting.confinement.accounts.lent(name) as account:
-        ready = starting.ready(Declared(name, name, launch), launch, plain, account)
+        ready = starting.ready(DeclaredServer(name, name, launch), launch, plain, account)
         log = UpstreamLog(shared.parent, name, 100_000)
         async with stdio(ready.launch, 1_000_000, log, QUICK) as server:
             yield server

@@ -25,7 +25,7 @@ from tests.review import DECISION, approved, approved_as_listed, taken_in
 pytestmark = pytest.mark.anyio
 CANARY = "hunter2-canary"
 URL = f"postgresql://app:{CANARY}@db/orders"
-PERSON = DeclarationSource(Origin.API, Actor("uid:1", "operator socket"))
+PERSON = DeclarationSource(Origin.API, Actor.with_full_rights("uid:1", "operator socket"))
 SPEAKS = """
 import json, sys
 print("connecting to", sys.argv[1].partition("=")[2], file=sys.stderr, flush=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from tests.attacks.quarantined import let_time_pass, moves, pin, records, refused, standing
 from tests.gate import gate
@@ -16,24 +16,24 @@ from tests.simulators.script import Script
 pytestmark = pytest.mark.anyio
 
 
-def stdio(declared: Declared) -> StdioLaunch:
+def stdio(declared: DeclaredServer) -> StdioLaunch:
     assert isinstance(declared.launch, StdioLaunch)
     return declared.launch
 
 
-def http(declared: Declared) -> RemoteLaunch:
+def http(declared: DeclaredServer) -> RemoteLaunch:
     assert isinstance(declared.launch, RemoteLaunch)
     return declared.launch
 
 
-PROCESSES: dict[str, Callable[[Declared], Declared]] = {
+PROCESSES: dict[str, Callable[[DeclaredServer], DeclaredServer]] = {
     "command": lambda it: replace(it, launch=replace(stdio(it), command="/bin/cat")),
     "argument": lambda it: replace(it, launch=replace(stdio(it), arguments=(*stdio(it).arguments, "--quiet"))),
     "variable": lambda it: replace(it, launch=replace(stdio(it), environment={"NODE_OPTIONS": "--require /tmp/x.js"})),
     "secret": lambda it: replace(it, launch=replace(stdio(it), environment={"TOKEN": "another"})),
     "folder": lambda it: replace(it, launch=replace(stdio(it), folder="/tmp")),  # noqa: S108 - nothing is written there
 }
-REMOTES: dict[str, Callable[[Declared], Declared]] = {
+REMOTES: dict[str, Callable[[DeclaredServer], DeclaredServer]] = {
     "url": lambda it: replace(it, launch=replace(http(it), url=http(it).url + "?as=admin")),
     "header": lambda it: replace(it, launch=replace(http(it), headers={"x-as": "admin"})),
 }

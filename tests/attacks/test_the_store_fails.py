@@ -36,13 +36,13 @@ async def refused(guard: World, *, together: bool = False) -> None:
 
     async def work(entry: Entry) -> Outcome:
         began.append(entry.id)
-        return Outcome.answered()
+        return Outcome.answer()
 
     async def call(number: int) -> None:
         verdict = Deny(Reason.SCOPE_EFFECT) if number % 3 == 0 else None
         opening = guard.opening(verdict, list(Effect)[number % 3])
         outcome = await guard.now.ledger.record(opening, work, unconditionally)
-        assert outcome == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+        assert outcome == Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
 
     if not together:
         await call(1)
@@ -168,7 +168,7 @@ async def test_a_call_whose_end_cannot_be_recorded_is_told_so_and_its_end_is_rec
     async def work(entry: Entry) -> Outcome:
         entry.permit()
         await guard.now.store.writer.submit(lambda c: c.exec_driver_sql("PRAGMA query_only=ON").close())
-        return Outcome.answered()
+        return Outcome.answer()
 
     outcome = await guard.now.ledger.record(opening, work, unconditionally)
     assert (outcome.executed, outcome.reason) == (Executed.YES, Reason.LEDGER_OUTCOME_UNRECORDED)
@@ -199,7 +199,7 @@ async def test_the_next_start_closes_what_was_left_open(tmp_path: Path) -> None:
             copy = sqlite3.connect(tmp_path / "copy.db")
             with closing(sqlite3.connect(guard.database)) as live, closing(copy):
                 live.backup(copy)  # the store as it is while the call runs: what a crash here would leave
-            return Outcome.answered()
+            return Outcome.answer()
 
         opening = guard.opening(effect=Effect.DESTRUCTIVE)
         await guard.now.ledger.record(opening, work, unconditionally)

@@ -21,7 +21,7 @@ from tests.simulators.over_http import serving_http
 from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
-ONE, OTHER = (Decision(Actor(f"uid:{uid}", "operator socket"), "because") for uid in (1, 2))
+ONE, OTHER = (Decision(Actor.with_full_rights(f"uid:{uid}", "operator socket"), "because") for uid in (1, 2))
 
 
 async def at_once(*deciding: Callable[[], Awaitable[object]]) -> list[GuardError | None]:

@@ -33,7 +33,7 @@ _INTENTS = {
     for effect in Effect
 }
 _DIGESTED = DigestedBody(412, "hmac-sha256:" + sha256(b"arguments").hexdigest())
-_ANSWERED = Outcome.answered(DigestedBody(5230, "hmac-sha256:" + sha256(b"reply").hexdigest()))
+_ANSWERED = Outcome.answer(DigestedBody(5230, "hmac-sha256:" + sha256(b"reply").hexdigest()))
 _TEXT = b'{"path":"/srv/projects/warehouse/reports/2026-10.csv","lines":[1,400],"note":"\xc3\xa9t\xc3\xa9"}, ' * 20
 
 

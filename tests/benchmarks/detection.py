@@ -17,7 +17,7 @@ import orjson
 import typer
 from rich.console import Console
 
-from mcpguard.domain.findings import Inspected
+from mcpguard.domain.findings import InspectionFindings
 from mcpguard.inspection.definitions.inspect import inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
 from tests.benchmarks.report import Row, Sheet, as_json, machine, quantile, show
@@ -42,8 +42,8 @@ class Judged:
     malicious: bool
     kind: str
     source: str
-    alone: Inspected
-    beside: Inspected
+    alone: InspectionFindings
+    beside: InspectionFindings
     seconds: float
 
     @property
@@ -127,7 +127,7 @@ def _sheets(judged: Sequence[Judged]) -> Iterator[Sheet]:
 
 
 def _figures(
-    some: Sequence[Judged], found: Callable[[Judged], Inspected] = lambda each: each.alone
+    some: Sequence[Judged], found: Callable[[Judged], InspectionFindings] = lambda each: each.alone
 ) -> dict[str, float]:
     bad = [found(each) for each in some if each.malicious]
     good = [found(each) for each in some if not each.malicious]
@@ -157,7 +157,7 @@ def _half(unseen: set[bool]) -> str:
     return "both" if len(unseen) > 1 else "unseen" if True in unseen else "seen"
 
 
-def _share(some: Sequence[Inspected], holds: Callable[[Inspected], bool]) -> float:
+def _share(some: Sequence[InspectionFindings], holds: Callable[[InspectionFindings], bool]) -> float:
     return 100 * sum(map(holds, some)) / len(some) if some else float("nan")
 
 

@@ -68,7 +68,7 @@ def fill(settings: Settings, records: int) -> None:
             source.call()
         chain.prepare(connection)
         connection.commit()
-        chain.kept()
+        chain.confirm()
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("ANALYZE")  # a server in use does so by itself; without, it misjudges every page
         connection.commit()

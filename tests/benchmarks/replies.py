@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 
 from mcpguard.domain.screening import Screening
 from mcpguard.inspection.replies.screening import ScreenedReply, is_plain, screen_reply
-from mcpguard.policy.secrets.hiding import Values
+from mcpguard.policy.secrets.known_secrets import KnownSecrets
 from tests.benchmarks.replies_told import AROUND, Case, cases
 
-NOTHING = Values(())
+NOTHING = KnownSecrets(())
 ROUNDS = 300
 PLAIN = "The meeting is on Friday at ten. Bring the figures of the last quarter, and the plan for the next one. " * 10
 

@@ -12,15 +12,15 @@ import orjson
 
 from mcpguard.ledger.verify.report import LOG_ONLY
 from mcpguard.ledger.verify.verify import verify
-from mcpguard.store.engine.offline import named, place_from, reading
+from mcpguard.store.engine.offline import open_offline, place_from, place_name
 
 
 def main() -> None:
     place = place_from(sys.stdin.read())
     before = _peak_mib()
     began, cpu = time.perf_counter(), time.process_time()
-    with reading(place) as connect:
-        report = verify(connect, named(place), (), LOG_ONLY, lambda _: None)
+    with open_offline(place) as connect:
+        report = verify(connect, place_name(place), (), LOG_ONLY, lambda _: None)
     figures = {
         "records": sum(chain.records for chain in report.chains),
         "seconds": time.perf_counter() - began,

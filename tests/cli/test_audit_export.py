@@ -16,7 +16,7 @@ import pytest
 from mcpguard.cli.audit.export_file import PartialFile
 from mcpguard.ledger.export.export import ExportSpan, Tape, batches
 from mcpguard.ledger.export.formats import form
-from mcpguard.store.engine.offline import reading
+from mcpguard.store.engine.offline import open_offline
 from mcpguard.store.rows import chains
 from tests import second_bundle_verifier as second
 from tests.cli.command import HOSTILE, inert, mcpguard, refusal
@@ -189,7 +189,7 @@ def test_a_chain_that_is_not_there_is_told(lived: Path) -> None:
 
 def interrupted(lived: Path, out: Path, word: str, *, packed: bool, after_mark: bytes) -> None:
     """As a crash leaves it: some is good, and something stands behind it."""
-    with reading(lived / "mcpguard.db") as connect, connect() as connection:
+    with open_offline(lived / "mcpguard.db") as connect, connect() as connection:
         chain = chains.newest(connection)
         assert chain is not None
         tape = Tape(form(word), packed=packed)

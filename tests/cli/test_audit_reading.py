@@ -66,7 +66,7 @@ async def test_what_is_no_filter_is_told(guard: World) -> None:
 
 async def test_a_call_is_shown_with_what_was_sent_and_answered(guard: World) -> None:
     arguments, reply = KeptBody(f"{HOSTILE} sent".encode()), KeptBody(b"\xff\x00")
-    await guard.call(guard.opening(arguments=arguments), Outcome.answered(reply))
+    await guard.call(guard.opening(arguments=arguments), Outcome.answer(reply))
     data_dir = guard.now.settings.data_dir
     entry = guard.said()[-1]["entry"]
     told = mcpguard("audit", "show", entry, "--data-dir", data_dir)

@@ -94,7 +94,7 @@ def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
     assert "once is enough" in ended.stdout
     refused = desk("call", "destructive", "notes:delete_note", "--args", PLAN)
     assert refused.exit_code == 1
-    assert 'A person refused this call. The person says: "once is enough".' in refused.stdout
+    assert 'A reviewer denied this call. Reviewer: "once is enough".' in refused.stdout
 
     records = said(desk.guard.data_dir / "mcpguard.db")
     answers = [record for record in records if record["kind"] == "decided" and "ticket" in record]

@@ -53,7 +53,7 @@ def test_what_runs_unconfined_is_said_wherever_it_matters(desk: Desk) -> None:
     for result in (added, looked, approved, shown, listed):
         assert result.exit_code == 0, result.output
         assert LOUD in result.stderr
-    assert "NOT CONFINED" in shown.stdout
+    assert "NOT SANDBOXED" in shown.stdout
     assert "notes" in next(line for line in desk("status").stdout.splitlines() if line.startswith("without sandbox"))
 
 
@@ -62,7 +62,7 @@ def test_the_sandbox_is_changed_and_named_in_the_answer(desk: Desk, tmp_path: Pa
     desk.done("server", "patch", "notes", "--sandbox", "contained", "--mount", f"{tmp_path}:rw", "--mount", SOURCES)
     assert confinement(desk) == {
         "profile": "contained",
-        "means": "the network, and no files but its own and what is mounted",
+        "means": "network access; sees only its own files and its mounts",
         "declared": "contained",
         "chosen": False,
         "mounts": sorted([f"{tmp_path}:rw", SOURCES]),

@@ -156,7 +156,7 @@ def test_every_decision_about_a_tool(desk: Desk) -> None:
     assert desk.json("tool", "show", "notes:write_note")["assigned"] == "write"
     before = len(desk.decisions())
     again = refusal_of(desk("tool", "unblock", "notes:write_note", "--reason", "x"))
-    assert "approved does not allow unblock" in again
+    assert "unblock is not possible while the status is approved" in again
     assert "mcpguard tool show notes:write_note" in again
     assert len(desk.decisions()) == before
 
@@ -182,7 +182,9 @@ def test_every_decision_about_a_server(desk: Desk) -> None:
         if answer != "enable":
             desk.ready("read_note", 11)
     before = len(desk.decisions())
-    assert "quarantined does not allow quarantine" in refusal(desk("server", "quarantine", "notes", "--reason", "x"))
+    assert "quarantine is not possible while the status is quarantined" in refusal(
+        desk("server", "quarantine", "notes", "--reason", "x")
+    )
     assert len(desk.decisions()) == before
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from mcpguard.cli.main import build
 from mcpguard.guard.people.passwords import USUAL
-from mcpguard.store.engine.offline import reading
+from mcpguard.store.engine.offline import open_offline
 from tests.cli.command import inert, mcpguard, refusal
 from tests.cli.desk import Desk
 from tests.patience import PATIENCE
@@ -55,7 +55,7 @@ def test_people_are_let_in_listed_changed_and_shut_out(desk: Desk) -> None:
     assert (listed.exit_code, listed.stdout) == (0, "")
     assert "mcpguard user setup-link" in listed.stderr
     add(desk)
-    with reading(desk.guard.data_dir / "mcpguard.db") as connect, connect() as connection:
+    with open_offline(desk.guard.data_dir / "mcpguard.db") as connect, connect() as connection:
         [(kept,)] = connection.exec_driver_sql("SELECT password FROM users").all()
     assert extract_parameters(kept) == extract_parameters(USUAL.nobodys()), "it costs what it is to cost"
     add(desk, "bob", "viewer")

@@ -6,7 +6,7 @@ from mcpguard.codec.demands import demand
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
-from mcpguard.policy.demands import demanded
+from mcpguard.policy.demands import matching_demand
 
 READ, WRITE, WORST = Effect
 DESK = Caller("1", "desk")
@@ -33,15 +33,15 @@ def test_a_phrase_is_about_these_calls(
 ) -> None:
     capability = Capability(server, CapabilityKind.TOOL, name)
     assert demand(text).covers(Caller("1", caller), capability, effect) is about
-    assert demanded((demand(text),), Caller("1", caller), capability, effect) == (text if about else "")
+    assert matching_demand((demand(text),), Caller("1", caller), capability, effect) == (text if about else "")
 
 
 def test_one_phrase_that_fits_is_enough_and_what_cannot_be_called_needs_nobody() -> None:
     demands = tuple(map(demand, ("write", "any of web", "read")))
     echo = Capability("web", CapabilityKind.TOOL, "echo")
-    assert demanded(demands, DESK, echo, WORST) == "any of web"
-    assert demanded(demands, DESK, echo, None) == ""
-    assert demanded((), DESK, echo, WORST) == ""
+    assert matching_demand(demands, DESK, echo, WORST) == "any of web"
+    assert matching_demand(demands, DESK, echo, None) == ""
+    assert matching_demand((), DESK, echo, WORST) == ""
 
 
 NO_PHRASES = ["", " ", "delete", "any ", " any", "any  of web", "any of", "any by", "any of web by", "any of :echo"]

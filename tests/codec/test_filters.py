@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.codec.filters import LONGEST, MOST_TERMS, parse, split_terms, write
-from mcpguard.domain.filters import EVERYTHING, BadFilter, Filter, FilterTerm, Key
+from mcpguard.domain.filters import ALL_RECORDS, BadFilter, Filter, FilterKey, FilterTerm
 
 NOW = 1_795_000_000_000_000
 HOUR = 3_600_000_000
@@ -16,14 +16,14 @@ values = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters
     lambda text: text.isprintable() and text.strip() == text and text.count("*") < 5
 )
 terms = st.lists(
-    st.tuples(st.sampled_from(Key), st.booleans(), values), max_size=8, unique_by=lambda each: (each[0], each[1])
+    st.tuples(st.sampled_from(FilterKey), st.booleans(), values), max_size=8, unique_by=lambda each: (each[0], each[1])
 )
 times = st.none() | st.integers(0, 4_000_000_000_000_000)
 
 
 @given(terms, times, times)
 def test_what_is_written_is_read_as_the_same(
-    some: list[tuple[Key, bool, str]], since: int | None, until: int | None
+    some: list[tuple[FilterKey, bool, str]], since: int | None, until: int | None
 ) -> None:
     wanted = Filter(tuple(FilterTerm(key, (value,), without) for key, without, value in some), since, until)
     assert parse(write(wanted), NOW) == wanted
@@ -41,16 +41,16 @@ def test_any_other_text_is_refused_or_has_a_meaning_that_stays(text: str) -> Non
 def test_terms_of_one_key_are_alternatives() -> None:
     wanted = parse("server:files verdict:deny  server:mail -reason:scope:* server:files", NOW)
     assert wanted.terms == (
-        FilterTerm(Key.SERVER, ("files", "mail")),
-        FilterTerm(Key.VERDICT, ("deny",)),
-        FilterTerm(Key.REASON, ("scope:*",), without=True),
+        FilterTerm(FilterKey.SERVER, ("files", "mail")),
+        FilterTerm(FilterKey.VERDICT, ("deny",)),
+        FilterTerm(FilterKey.REASON, ("scope:*",), without=True),
     )
-    assert parse("", NOW) == parse("  ", NOW) == EVERYTHING
+    assert parse("", NOW) == parse("  ", NOW) == ALL_RECORDS
     assert parse('name:"a \\"b\\" \\\\ c" call:1', NOW).terms == (
-        FilterTerm(Key.NAME, ('a "b" \\ c',)),
-        FilterTerm(Key.CALL, ("1",)),
+        FilterTerm(FilterKey.NAME, ('a "b" \\ c',)),
+        FilterTerm(FilterKey.CALL, ("1",)),
     )
-    assert parse("SERVER:Files", NOW).terms == (FilterTerm(Key.SERVER, ("Files",)),)
+    assert parse("SERVER:Files", NOW).terms == (FilterTerm(FilterKey.SERVER, ("Files",)),)
 
 
 def test_times_are_in_utc_or_how_long_ago() -> None:

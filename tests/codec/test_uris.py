@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mcpguard.codec.uris import is_harmless
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.gateway.faces.coverage import covers
-from mcpguard.policy.prefixes import checked, under
+from mcpguard.policy.prefixes import check_prefixes, is_under_prefix
 
 DATA = ("file:///data",)
 ODD_DOTS = [".", "\uff0e", "\u2024", "\ufe52", "\u3002", "\uff61"]  # wide, leader, small, ideographic, halfwidth
@@ -93,7 +93,7 @@ INSIDE = [
 
 @pytest.mark.parametrize("rest", OUTSIDE)
 def test_what_may_be_read_as_another_place_lies_under_no_prefix_and_no_template(rest: str) -> None:
-    assert not under(DATA, f"file:///data/{rest}")
+    assert not is_under_prefix(DATA, f"file:///data/{rest}")
     assert not covers("file:///data/{+path}", f"file:///data/{rest}")
     assert not covers("notes://{+path}", f"notes://{rest}")
     assert not covers("notes:{+path}", f"notes:{rest}")
@@ -101,7 +101,7 @@ def test_what_may_be_read_as_another_place_lies_under_no_prefix_and_no_template(
 
 @pytest.mark.parametrize("rest", INSIDE)
 def test_what_can_be_read_in_one_way_is_covered(rest: str) -> None:
-    assert under(DATA, f"file:///data/{rest}")
+    assert is_under_prefix(DATA, f"file:///data/{rest}")
     if "?" not in rest:
         assert covers("notes://{+path}", f"notes://{rest}")
 
@@ -157,11 +157,11 @@ def test_a_value_in_a_template_is_no_place_of_its_own(template: str, uri: str, *
 
 @pytest.mark.parametrize("prefix", ["file:///C:/data", "https://host/~ada", "notes:data"])
 def test_what_a_person_wrote_into_a_prefix_they_meant(prefix: str) -> None:
-    assert checked([prefix]) == (prefix,)
-    assert under([prefix], f"{prefix}/x")
-    assert not under([prefix], f"{prefix}/~x")
-    assert not under([prefix], f"{prefix}/D:/x")
-    assert not under([prefix], f"{prefix}//x")
+    assert check_prefixes([prefix]) == (prefix,)
+    assert is_under_prefix([prefix], f"{prefix}/x")
+    assert not is_under_prefix([prefix], f"{prefix}/~x")
+    assert not is_under_prefix([prefix], f"{prefix}/D:/x")
+    assert not is_under_prefix([prefix], f"{prefix}//x")
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_what_a_person_wrote_into_a_prefix_they_meant(prefix: str) -> None:
 )
 def test_a_prefix_says_one_place(prefix: str) -> None:
     with pytest.raises(Undecidable):
-        checked([prefix])
-    assert not under([prefix], f"{prefix.removesuffix('/')}/x"), "also where it was approved before"
+        check_prefixes([prefix])
+    assert not is_under_prefix([prefix], f"{prefix.removesuffix('/')}/x"), "also where it was approved before"
 
 
 def _disguised(data: st.DataObject, text: str) -> str:
@@ -186,7 +186,7 @@ def _disguised(data: st.DataObject, text: str) -> str:
 @given(data=st.data(), before=st.sampled_from(["", "a/", "a/b/"]), after=st.sampled_from(["", "/x", "/etc/passwd"]))
 def test_no_disguise_of_a_climb_is_covered(data: st.DataObject, before: str, after: str) -> None:
     rest = before + _disguised(data, data.draw(st.sampled_from([".", "..", "~", "~root", "C:"]))) + after
-    assert not under(DATA, f"file:///data/{rest}")
+    assert not is_under_prefix(DATA, f"file:///data/{rest}")
     assert not covers("file:///data/{+path}", f"file:///data/{rest}")
 
 
@@ -201,7 +201,7 @@ def test_what_is_covered_stays_where_it_is_however_it_is_read(name: str) -> None
     uri = f"file:///data/{quote(name, safe='/~.:')}"
     read = "".join(each for each in unicodedata.normalize("NFKC", name) if unicodedata.category(each) != "Cf")
     parts = [each.strip() for each in read.replace("\\", "/").split("/")]
-    if under(DATA, uri):
+    if is_under_prefix(DATA, uri):
         assert all(parts[:-1]), "nothing is absolute, and no part of it empty"
         assert not any(each in (".", "..") for each in parts)
         assert not any(each.startswith("~") for each in parts)

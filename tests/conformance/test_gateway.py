@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Profile, StdioLaunch
 from tests.clock import FakeClock
 from tests.conformance.fixture import face
 from tests.conformance.runner import REQUIREMENTS, Outcome, required, run_clients, run_suite
@@ -125,7 +125,7 @@ def test_every_client_scenario_is_spoken_for(revision: str) -> None:
     assert all(name.startswith("auth/") for name in rest)
 
 
-async def guarded(server: Declared, revision: str, folder: Path) -> Outcome:
+async def guarded(server: DeclaredServer, revision: str, folder: Path) -> Outcome:
     """What the suite says of the server behind a guard at its defaults."""
     results = folder / "suite"
     results.mkdir()
@@ -133,10 +133,10 @@ async def guarded(server: Declared, revision: str, folder: Path) -> Outcome:
         return await run_suite(guard.where.url + "/mcp/only/fixture", revision, results)
 
 
-def started(command: str, *arguments: str) -> Declared:
+def started(command: str, *arguments: str) -> DeclaredServer:
     """A server that is a process, unconfined."""
     launch = StdioLaunch(command, arguments, folder=str(ROOT), profile=Profile.NONE)
-    return Declared("fixture", "fixture", launch)
+    return DeclaredServer("fixture", "fixture", launch)
 
 
 def must_have_passed(outcome: Outcome, revision: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mcp.client.stdio import StdioServerParameters
 
-from mcpguard.domain.servers.launches import Declared, Era, Profile, StdioLaunch, Templates
+from mcpguard.domain.servers.launches import DeclaredServer, Era, Profile, StdioLaunch, Templates
 from tests.patience import PATIENCE
 from tests.process import ROOT, environment
 from tests.simulators.words import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, Json
@@ -23,10 +23,10 @@ def by_client(which: str, **environ: str) -> StdioServerParameters:
     return StdioServerParameters(command=DEMO[0], args=[*DEMO[1:], which], env={**HERE, **environ})
 
 
-def by_guard(name: str, which: str, era: Era = Era.AUTO, **environ: str) -> Declared:
+def by_guard(name: str, which: str, era: Era = Era.AUTO, **environ: str) -> DeclaredServer:
     """What a guard starts."""
     launch = StdioLaunch(DEMO[0], (*DEMO[1:], which), Templates({**HERE, **environ}), None, profile=Profile.NONE)
-    return Declared(name, name, launch, era=era)
+    return DeclaredServer(name, name, launch, era=era)
 
 
 def asked(id_: object, method: str, **params: object) -> bytes:

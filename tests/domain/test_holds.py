@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from mcpguard.domain.calls.holds import HOLD_MOVES, HoldMove, HoldState, moved
+from mcpguard.domain.calls.holds import HOLD_MOVES, HoldMove, HoldState, state_after
 from mcpguard.domain.errors import IllegalMove
 
 LISTED = {
@@ -17,10 +17,10 @@ LISTED = {
 def test_held_calls_move_as_listed_and_in_no_other_way(state: HoldState, move: HoldMove) -> None:
     to = LISTED.get(state, {}).get(move)
     if to is None:
-        with pytest.raises(IllegalMove, match=f"{state} cannot be moved by {move}"):
-            moved(state, move)
+        with pytest.raises(IllegalMove, match=f"{state}; {move} is not possible"):
+            state_after(state, move)
     else:
-        assert moved(state, move) == to
+        assert state_after(state, move) == to
 
 
 def test_nothing_leads_to_allowed_but_a_persons_answer_and_nothing_leaves_what_is_over() -> None:

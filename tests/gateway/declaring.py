@@ -9,7 +9,7 @@ from mcpguard.domain.calls.calls import Face
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.servers.launches import Era
 from mcpguard.guard.calls.request import CallRequest, CallResult
-from mcpguard.policy.intents import Stated
+from mcpguard.policy.intents import StatedIntent
 from tests.gate import Gate
 
 
@@ -35,7 +35,7 @@ class Alone:
 
 
 async def call(
-    guard: Gate, caller: Caller, tool: str, said: Stated | None = None, /, **arguments: object
+    guard: Gate, caller: Caller, tool: str, said: StatedIntent | None = None, /, **arguments: object
 ) -> CallResult:
     """A call of a tool of `web`."""
     capability = Capability("web", CapabilityKind.TOOL, tool)

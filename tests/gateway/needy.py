@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 
 _CODE = """
 import json, os, pathlib, socket, sys
@@ -55,10 +55,12 @@ for line in sys.stdin:
 """
 
 
-def needy(profile: Profile = Profile.STRICT, *mounts: Mount, complains: str = "ready", falls: bool = False) -> Declared:
+def needy(
+    profile: Profile = Profile.STRICT, *mounts: Mount, complains: str = "ready", falls: bool = False
+) -> DeclaredServer:
     """`complains`: what it writes to its standard error as it starts; `falls`: that it ends right then."""
     arguments = ("-I", "-S", "-u", "-c", _CODE, "fall" if falls else "stay", complains)
-    return Declared("web", "web", StdioLaunch(sys.executable, arguments, profile=profile, mounts=mounts))
+    return DeclaredServer("web", "web", StdioLaunch(sys.executable, arguments, profile=profile, mounts=mounts))
 
 
 def texts(result: Any) -> list[str]:  # noqa: ANN401 - JSON

@@ -127,7 +127,7 @@ def serve(data_dir: Path, conversations: int) -> None:
     facts = {"pid": os.getpid(), "sid": os.getsid(0), "environ": dict(os.environ), "input": os.stat(0).st_rdev}
     try:
         datadir.prepare(data_dir)
-        with datadir.locked(data_dir, "serve"), playing(data_dir) as guard:
+        with datadir.lock_folder(data_dir, "serve"), playing(data_dir) as guard:
             sys.stderr.write("mcpguard is running\n")
             (data_dir / f"note-{os.getpid()}").write_text(json.dumps(facts))
             for _ in range(conversations):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import DeclarationSource
 from tests.gate import Gate, gate
@@ -63,7 +63,7 @@ def administrative(guard: Gate) -> list[Json]:
     return [each for each in guard.said() if each["kind"] in kinds]
 
 
-def declared(guard: Gate, name: str) -> Declared:
+def declared(guard: Gate, name: str) -> DeclaredServer:
     known = guard.now.guard.servers.find(name)
     assert known is not None
     return known.declared

@@ -11,7 +11,7 @@ import anyio.lowlevel
 
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.upstreams import Transport
 from tests.gate import DIRECT, Gate, gate, process, remote
@@ -88,7 +88,7 @@ async def played(
     *,
     over: str = "http",
     **more: Any,  # noqa: ANN401 - fields of Declared
-) -> AsyncIterator[Declared]:
+) -> AsyncIterator[DeclaredServer]:
     """A server that plays this script, as it is declared."""
     if over == "http":
         async with serving_http(script) as url:

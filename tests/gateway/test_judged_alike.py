@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.guard.calls.explanation import explain
 from mcpguard.policy.arguments.call_arguments import Arguments
-from mcpguard.policy.intents import stated
+from mcpguard.policy.intents import read_intent
 from tests.gateway.declaring import call
 from tests.gateway.guard_face import agent
 from tests.gateway.judging import (
@@ -126,15 +126,15 @@ async def test_what_is_declared_is_judged_and_recorded(tmp_path: Path) -> None:
     async with judged(tmp_path) as (guard, script):
         with refused_once(guard, "intent:understated", script) as entry:
             form = {"intent_reason": "to look", "intent_data_sensitivity": "private"}
-            told_ = await call(guard, NARROW, "fail", stated(Effect.READ, form))
-        assert told_.detail.said == {"effect": "destructive", "call_with": "call_tool_destructive"}
+            told_ = await call(guard, NARROW, "fail", read_intent(Effect.READ, form))
+        assert told_.detail.fields == {"effect": "destructive", "call_with": "call_tool_destructive"}
         assert (entry["operation"], entry["declared"]) == ("read", True)
         assert (entry["sensitivity"], entry["intent_reason"]) == ("private", "to look")
         with refused_once(guard, "intent:mismatch", script):
-            await call(guard, NARROW, "fail", stated(Effect.DESTRUCTIVE, {"intent": {"operation_type": "read"}}))
+            await call(guard, NARROW, "fail", read_intent(Effect.DESTRUCTIVE, {"intent": {"operation_type": "read"}}))
         with refused_once(guard, "intent:invalid", script):
-            await call(guard, NARROW, "fail", stated(Effect.DESTRUCTIVE, {"intent": "because"}))
-        overstated = await call(guard, NARROW, "add", stated(Effect.DESTRUCTIVE, {}), a=1, b=2)
+            await call(guard, NARROW, "fail", read_intent(Effect.DESTRUCTIVE, {"intent": "because"}))
+        overstated = await call(guard, NARROW, "add", read_intent(Effect.DESTRUCTIVE, {}), a=1, b=2)
         assert overstated.result is not None
         assert overstated.result["structuredContent"] == {"sum": 3}
         assert (guard.entries()[-1]["operation"], guard.entries()[-1]["effect"]) == ("destructive", "read")

@@ -232,7 +232,7 @@ async def test_what_a_server_asks_is_answered_through_it(how: str, tmp_path: Pat
 def test_it_takes_no_name_of_another_tool() -> None:
     assert set(DEFINITIONS) == TAKEN
     for name in TAKEN:
-        with pytest.raises(ValidationError, match="another tool of the guard has this name"):
+        with pytest.raises(ValidationError, match="is the name of another tool of mcpguard"):
             Proxy(name=name)
 
 

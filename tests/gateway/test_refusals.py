@@ -35,11 +35,11 @@ ASKED: list[tuple[str, Json]] = [
 
 def outcomes() -> list[Outcome]:
     """Every way in which a call can end other than with the server's own answer."""
-    found = [Outcome.refused(reason) for reason in Reason]
-    found += [Outcome.held(reason) for reason in Reason]
+    found = [Outcome.refusal(reason) for reason in Reason]
+    found += [Outcome.hold(reason) for reason in Reason]
     found += [Outcome.unknown(reason) for reason in Reason]
-    found += [Outcome.answered(reason=reason) for reason in Reason]
-    found += [Outcome.failed(reason=reason) for reason in Reason]
+    found += [Outcome.answer(reason=reason) for reason in Reason]
+    found += [Outcome.failure(reason=reason) for reason in Reason]
     return found
 
 
@@ -94,14 +94,14 @@ def test_whoever_runs_the_guard_is_told_the_command_that_tells_more(
     capability: Capability, reason: Reason, helps: str
 ) -> None:
     """Of what lies out of reach nothing is told that could say that it is there."""
-    said = refusal(CallResult("x", Outcome.refused(reason), capability=capability))
+    said = refusal(CallResult("x", Outcome.refusal(reason), capability=capability))
     assert said.get("detail", {}).get("helps", "") == helps
     text = refused_result(said, structured=True)["content"][0]["text"]
     assert (f"`{helps}`" in text) is bool(helps)
 
 
 def test_an_outcome_without_a_reason_is_the_guards_own_mistake() -> None:
-    said = refusal(CallResult("x", Outcome.cancelled(Executed.UNKNOWN)))
+    said = refusal(CallResult("x", Outcome.cancellation(Executed.UNKNOWN)))
     assert (said["reason"], said["executed"], said["status"]) == ("guard:error", "unknown", "withheld")
 
 
@@ -112,7 +112,7 @@ def test_of_findings_the_titles_are_told_once_each_and_not_too_many() -> None:
         for severity in (Severity.HIGH, Severity.LOW)
         for at in range(12)
     ]
-    said = refusal(CallResult("x", Outcome.refused(Reason.SERVER_QUARANTINED), findings=tuple(findings)))
+    said = refusal(CallResult("x", Outcome.refusal(Reason.SERVER_QUARANTINED), findings=tuple(findings)))
     assert said["findings"] == [{"title": f"title {at}", "severity": "high"} for at in range(10)]
     assert refused_error(said, Era.MODERN).error["data"] == said | {"_meta": OURS}
     assert "planted" not in str(said)
@@ -176,7 +176,7 @@ async def test_a_full_line_at_a_server_is_a_refusal(tmp_path: Path) -> None:
 
 
 def test_no_body_is_ever_part_of_a_refusal() -> None:
-    outcome = Outcome.answered(KeptBody(b"planted"), Reason.REPLY_SCREENED)
+    outcome = Outcome.answer(KeptBody(b"planted"), Reason.REPLY_SCREENED)
     assert "planted" not in str(refusal(CallResult("x", outcome)))
 
 

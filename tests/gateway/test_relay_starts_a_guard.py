@@ -58,7 +58,7 @@ def log(data_dir: Path) -> str:
 def held(data_dir: Path) -> Iterator[None]:
     """Somebody is the guard, and does not listen."""
     datadir.prepare(data_dir)
-    with datadir.locked(data_dir, "serve"):
+    with datadir.lock_folder(data_dir, "serve"):
         yield
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Profile, StdioLaunch
 from mcpguard.domain.servers.needs import CONFINED, Need
-from mcpguard.policy.denials import phrases
+from mcpguard.policy.denials import need_phrases
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate
 from tests.gateway.hearing import until
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager
-async def guarding(folder: Path, declared: Declared) -> AsyncIterator[Gate]:
+async def guarding(folder: Path, declared: DeclaredServer) -> AsyncIterator[Gate]:
     """A guard in front of this server, which runs confined as it is declared."""
     works()
     async with gate(folder) as guard:
@@ -121,10 +121,10 @@ async def test_a_server_that_falls_and_does_not_come_back_says_it_in_the_refusal
     ],
 )
 def test_what_looks_like_a_denial(text: str, found: dict[Need, str]) -> None:
-    assert phrases([text], StdioLaunch("server")) == found
-    assert not phrases([text], StdioLaunch("server", profile=Profile.NONE))
+    assert need_phrases([text], StdioLaunch("server")) == found
+    assert not need_phrases([text], StdioLaunch("server", profile=Profile.NONE))
 
 
 def test_a_server_with_the_network_does_not_lack_it() -> None:
     both: list[Any] = ["EAI_AGAIN", "EROFS"]
-    assert phrases(both, StdioLaunch("server", profile=Profile.CONTAINED)) == {Need.WRITING: "EROFS"}
+    assert need_phrases(both, StdioLaunch("server", profile=Profile.CONTAINED)) == {Need.WRITING: "EROFS"}

@@ -173,7 +173,7 @@ async def test_others_have_their_turns_while_a_large_reply_is_searched_for_what_
             now.servers, NeighbourTools(Registry()), lambda _: frozenset(), guard.now.settings, guard.clock
         )
         said = ServerReply({"content": [{"_meta": {"mcpguard/call": "forged"}}] * 20_000})
-        outcome = Outcome.answered(KeptBody(dumps(said.result)))
+        outcome = Outcome.answer(KeptBody(dumps(said.result)))
 
         async def other() -> None:
             nonlocal turns

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.gateway.tools.arguments import UnusableArguments
 from mcpguard.gateway.tools.declarations import ServerOperation, ServersArguments
 from mcpguard.gateway.tools.definitions import DEFINITIONS
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 CONFIG = {"command": "true", "args": ["-x"]}
 
 
-def declared(guard: Gate, name: str) -> Declared:
+def declared(guard: Gate, name: str) -> DeclaredServer:
     known = guard.now.guard.servers.find(name)
     assert known is not None
     return known.declared

@@ -11,7 +11,7 @@ import pytest
 from anyio.abc import TaskStatus
 
 from mcpguard.codec.uris import wrap_uri
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from tests.gate import DIRECT, Gate, gate
 from tests.gateway.hearing import ACKNOWLEDGED, FIRST, asked, hearing, insist, nothing_subscribed, subscribed, until
 from tests.gateway.speaking import HOWS, guarded, played
@@ -28,7 +28,7 @@ EVERY_HOW = pytest.mark.parametrize("how", HOWS)
 
 
 @asynccontextmanager
-async def declaring(folder: Path, *scripts: Script) -> AsyncIterator[tuple[Gate, list[Declared]]]:
+async def declaring(folder: Path, *scripts: Script) -> AsyncIterator[tuple[Gate, list[DeclaredServer]]]:
     """A guard, and how its servers `web` and `other` are declared."""
     async with (
         played(folder, scripts[0], "web") as web,

@@ -25,7 +25,7 @@ async def test_a_call_of_it_is_refused_by_name_and_nothing_is_sent(how: str, tmp
     async with guarded(tmp_path, offered) as guard, speaking(guard, how) as client:
         with refused_once(guard, "capability:tasks", offered) as entry:
             said = (await client.call("web::grind", {})).result["structuredContent"]
-        assert said["message"] == "This tool needs tasks, which the guard does not carry."
+        assert said["message"] == "This tool can only be called as a task, which mcpguard does not support."
         assert (said["status"], said["executed"]) == ("refused", "no")
         assert entry["verdict"] == "deny"
 

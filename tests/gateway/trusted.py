@@ -14,9 +14,9 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.json import SettingValue
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy.intents import BY_HARM
-from mcpguard.settings.confirmation import looser
-from mcpguard.settings.fields import public
-from mcpguard.store.rows import confirmed
+from mcpguard.settings.confirmation import looser_settings
+from mcpguard.settings.fields import public_values
+from mcpguard.store.rows import confirmed_settings
 from tests.gate import Gate
 
 STANDINGS = {"blocked": 0, "pending": 1, "changed": 1, "quarantined": 1, "approved": 2}
@@ -66,7 +66,7 @@ def _wider(before: Trust, after: Trust) -> Iterator[str]:
     for id_, caller in after.callers.items():
         was = before.callers.get(id_)
         yield from (f"{id_}: {what}" for what in (["a caller"] if was is None else _of_caller(was, caller)))
-    yield from (f"{key}: confirmed" for key in looser(before.confirmed, after.confirmed))
+    yield from (f"{key}: confirmed" for key in looser_settings(before.confirmed, after.confirmed))
     changed = {key for key, value in after.settings.items() if before.settings.get(key) != value}
     yield from (f"{key}: in force" for key in changed)
 
@@ -121,8 +121,8 @@ def in_force(guard: Gate) -> Trust:
 
 async def trust(guard: Gate) -> Trust:
     """That, and what counts at the next start."""
-    kept = await guard.now.store.readers.run(confirmed.every)
-    return replace(in_force(guard), confirmed=kept, settings=public(guard.now.guard.settings))
+    kept = await guard.now.store.readers.run(confirmed_settings.confirmed_values)
+    return replace(in_force(guard), confirmed=kept, settings=public_values(guard.now.guard.settings))
 
 
 def _server(known: ServerState, *, connected: bool) -> Server:

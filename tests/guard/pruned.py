@@ -7,7 +7,7 @@ from typing import Any
 from mcpguard.domain.decisions import Actor, Decision
 from tests.world import World
 
-BY = Decision(Actor("uid:1000 (operator)", "operator socket"), "a year is over")
+BY = Decision(Actor.with_full_rights("uid:1000 (operator)", "operator socket"), "a year is over")
 
 
 def rows(guard: World) -> dict[int, bool]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.servers.launches import Declared, RemoteLaunch, Templates
+from mcpguard.domain.servers.launches import DeclaredServer, RemoteLaunch, Templates
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
@@ -39,7 +39,7 @@ def pin(mark: str, name: str = "echo") -> Pin:
 def offering(*tools: Json) -> ServerState:
     launch = RemoteLaunch(Transport.HTTP, "https://example.org/mcp", Templates())
     return ServerState(
-        Upstream("web's", "web", Transport.HTTP), Declared("web", "web", launch), listing=Listing(tools=tools)
+        Upstream("web's", "web", Transport.HTTP), DeclaredServer("web", "web", launch), listing=Listing(tools=tools)
     )
 
 

@@ -8,7 +8,7 @@ from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
 from mcpguard.guard.calls.kept_bodies import LARGE, KeptBodies
 from mcpguard.ledger.digests import Digests
-from mcpguard.policy.secrets.masking import ways
+from mcpguard.policy.secrets.masking import spellings
 from mcpguard.settings.model import Audit
 from tests.policy.secrets.made_up import TOKEN
 
@@ -18,7 +18,7 @@ GIVEN = "given in confidence"
 
 
 def bodies(**settings: object) -> KeptBodies:
-    known = ways([GIVEN])
+    known = spellings([GIVEN])
     return KeptBodies(Digests(KEY), Audit.model_validate(settings), lambda server: known if server == "web" else ())
 
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.domain.filters import EVERYTHING, Filter
+from mcpguard.domain.filters import ALL_RECORDS, Filter
 from mcpguard.guard.audit.histogram import MOST, SECOND, Bar, grain, histogram
-from mcpguard.store.rows.counting import Counted
+from mcpguard.store.rows.record_counts import RecordCounts
 
 VERDICTS = st.sampled_from(["allow", "hold", "deny", "", "something else"])
 HOUR = 3600 * SECOND
@@ -23,7 +23,7 @@ def test_all_that_was_counted_is_drawn_once(
     slots: dict[tuple[int, str], int], extent: int, since: int | None, until: int | None, ended: bool, now: int
 ) -> None:
     fine = grain(extent)
-    drawn = histogram(Counted(slots, 7, ended), fine, Filter((), since, until), now)
+    drawn = histogram(RecordCounts(slots, 7, ended), fine, Filter((), since, until), now)
     assert drawn.every == sum(slots.values())
     assert drawn.calls == sum(number for (_, verdict), number in slots.items() if verdict in ("allow", "hold", "deny"))
     assert (drawn.reached, drawn.whole) == (7, ended)
@@ -41,7 +41,9 @@ def test_it_is_counted_fine_enough_for_the_bars(extent: int) -> None:
 
 def test_an_hour_has_bars_of_a_minute_from_where_the_filter_says_to_now() -> None:
     now = 1_000 * HOUR + 30 * SECOND
-    counted = Counted({((now - 600 * SECOND) // SECOND, "allow"): 3, ((now - 1) // SECOND, "deny"): 1}, 1, ended=True)
+    counted = RecordCounts(
+        {((now - 600 * SECOND) // SECOND, "allow"): 3, ((now - 1) // SECOND, "deny"): 1}, 1, ended=True
+    )
     drawn = histogram(counted, SECOND, Filter((), now - HOUR), now)
     assert drawn.width == 60 * SECOND
     assert (drawn.bars[0].at, drawn.bars[-1].at) == (999 * HOUR, 1000 * HOUR)
@@ -50,8 +52,8 @@ def test_an_hour_has_bars_of_a_minute_from_where_the_filter_says_to_now() -> Non
 
 def test_where_not_everything_was_counted_the_bars_begin_there() -> None:
     now = 1_000 * HOUR
-    counted = Counted({((now - 5 * SECOND) // SECOND, "allow"): 3}, 90, ended=False)
+    counted = RecordCounts({((now - 5 * SECOND) // SECOND, "allow"): 3}, 90, ended=False)
     drawn = histogram(counted, SECOND, Filter((), now - HOUR), now)
     assert drawn.bars[0].at == now - 5 * SECOND
     assert not drawn.whole
-    assert histogram(Counted({}, 1, ended=True), SECOND, EVERYTHING, now).bars == ()
+    assert histogram(RecordCounts({}, 1, ended=True), SECOND, ALL_RECORDS, now).bars == ()

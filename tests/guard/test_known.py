@@ -3,7 +3,7 @@
 import pytest
 
 from mcpguard.domain.servers.inspections import Inspection
-from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Transport, Upstream
 from mcpguard.guard.servers.registry import Registry, ServerState
@@ -27,5 +27,5 @@ def test_whoever_runs_or_is_inspected_may_write(
     launch = StdioLaunch("true", profile=Profile.STRICT, mounts=(READS, WRITES))
     upstream = Upstream("files's", "files", Transport.STDIO, standing=standing, inspection=inspection)
     registry = Registry()
-    registry.add(ServerState(upstream, Declared("files", "files", launch)))
+    registry.add(ServerState(upstream, DeclaredServer("files", "files", launch)))
     assert registry.writable() == ((("files", WRITES),) if counts else ())

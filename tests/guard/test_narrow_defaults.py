@@ -9,7 +9,7 @@ from mcpguard.guard.servers.publisher import Publisher
 from mcpguard.guard.servers.registry import Registry
 from mcpguard.guard.servers.running_calls import RunningCalls
 from mcpguard.guard.servers.standings import Standings
-from mcpguard.store.files import sealing
+from mcpguard.store.files import seals
 from tests.gateway.granting import granted, revoked
 from tests.gateway.speaking import guarded
 from tests.simulators.script import Script
@@ -31,7 +31,7 @@ async def test_a_revoked_caller_is_told_nothing_but_that(tmp_path: Path) -> None
 
 async def test_before_there_is_a_fleet_nothing_is_started_and_nothing_fails(guard: World, tmp_path: Path) -> None:
     now = guard.now
-    seal = sealing.load_or_make(tmp_path / "seal.key")
+    seal = seals.load_or_make(tmp_path / "seal.key")
     standings = Standings(
         Registry(), Publisher(), RunningCalls(), now.ledger, now.store.readers, seal, guard.clock, now.settings
     )

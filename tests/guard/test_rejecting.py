@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
-from mcpguard.domain.decisions import Seen, Stale, Undecidable, Unknown
+from mcpguard.domain.decisions import ReviewedVersions, Stale, Undecidable, Unknown
 from tests import review
 from tests.people import NARROW
 from tests.web.reviewing import add, approved, decisions, inspected, show, unchanged
@@ -78,7 +78,7 @@ async def test_what_cannot_be_read_does_not_keep_it_in_the_inbox(guard: World) -
 async def test_what_is_not_as_it_was_seen_is_not_rejected_and_nothing_happens(guard: World, what: str) -> None:
     server = await inspected(guard)
     seen = await review.seen(guard.now, "notes")
-    moved = Seen(
+    moved = ReviewedVersions(
         OTHER if what == "launch" else seen.launch,
         OTHER if what == "observed" else seen.observed,
         {**seen.capabilities, (CapabilityKind.TOOL, "read_note"): OTHER} if what == "capability" else seen.capabilities,
@@ -102,4 +102,4 @@ async def test_what_is_not_there_is_not_rejected(guard: World) -> None:
     with pytest.raises(Unknown):
         guard.now.guard.queries.seen_now("nothing")
     with pytest.raises(Unknown):
-        await guard.now.guard.decisions.reject("nothing", Seen(OTHER, None, {}), review.DECISION)
+        await guard.now.guard.decisions.reject("nothing", ReviewedVersions(OTHER, None, {}), review.DECISION)

@@ -14,14 +14,14 @@ import pytest
 from mcpguard.app import places
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
-from mcpguard.domain.decisions import Actor, Decision, Forbidden, Undecidable
+from mcpguard.domain.decisions import Actor, Decision, Forbidden, Undecidable, is_never_revoked
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.guard.audit.retention import PruningRequest, Retention
 from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.ledger.prunings import PruningCause, Unsound
 from mcpguard.ledger.verify.report import KeySource, KeyTrust
-from mcpguard.settings.guard_groups import RetentionSettings as Settings
+from mcpguard.settings.guard_groups import RetentionSettings
 from mcpguard.store.rows import pruning
 from tests import postgres, second_bundle_verifier, second_verifier
 from tests.guard.pruned import BY, gone, prunings, rows
@@ -30,7 +30,7 @@ from tests.ledger.tampering import EMPTY, rechain, tampering
 from tests.world import World, verified, world
 
 pytestmark = pytest.mark.anyio
-NARROW = Decision(Actor("uid:1000 (operator)", "operator socket", may_widen=False), "a shell")
+NARROW = Decision(Actor("uid:1000 (operator)", "operator socket", may_widen=False, holds=is_never_revoked), "a shell")
 Json = dict[str, Any]
 
 
@@ -38,7 +38,7 @@ async def lived(guard: World, calls: int = 10) -> None:
     """Calls with bodies, and a checkpoint after them."""
     for number in range(calls):
         said = guard.opening(arguments=KeptBody(b'{"number": %d}' % number))
-        await guard.call(said, Outcome.answered(KeptBody(b"an answer")))
+        await guard.call(said, Outcome.answer(KeptBody(b"an answer")))
     await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
 
 
@@ -112,7 +112,7 @@ async def test_a_database_that_is_too_large_loses_its_oldest(tmp_path: Path) -> 
     large = KeptBody(b"x" * 60_000)
     async with world(tmp_path, audit__checkpoint_records=10_000, retention__database_bytes=16 * 1024**2) as guard:
         for _ in range(200):
-            await guard.call(guard.opening(arguments=large), Outcome.answered(large))
+            await guard.call(guard.opening(arguments=large), Outcome.answer(large))
         await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         assert await guard.now.guard.retention.sweep()
         assert prunings(guard)[0]["why"] == "size"
@@ -127,7 +127,7 @@ async def test_a_database_that_is_too_large_loses_its_oldest(tmp_path: Path) -> 
 
 def shrinking(guard: World, most: int) -> Retention:
     """One that lets the database take less than the settings allow to say."""
-    few = Settings.model_construct(database_bytes=most)
+    few = RetentionSettings.model_construct(database_bytes=most)
     return Retention(guard.now.store, guard.now.ledger, guard.clock, few)
 
 
@@ -187,7 +187,7 @@ async def test_what_no_checkpoint_covers_and_what_is_open_stays(tmp_path: Path) 
         async def slow(entry: Entry) -> Outcome:
             entry.permit()
             await end.wait()
-            return Outcome.answered()
+            return Outcome.answer()
 
         tasks.start_soon(guard.now.ledger.record, guard.opening(), slow, unconditionally)
         await guard.settle()
@@ -275,7 +275,7 @@ async def test_content_that_nobody_recorded_fails_nothing_else(tmp_path: Path, c
         with pytest.raises((Undecidable, Unsound)):
             await guard.now.guard.redacting.redact(opened["seq"], BY)
         assert (gone(guard), bodies(guard)) == ([], 20), "and nothing happened"
-        assert await guard.call() == Outcome.answered()
+        assert await guard.call() == Outcome.answer()
         assert not guard.verified().whole
 
 
@@ -353,7 +353,7 @@ async def test_while_somebody_reads_it_lies_in_the_log_of_the_database_and_no_lo
             reader.execute("SELECT count(*) FROM records").fetchall()
             await guard.now.guard.redacting.redact(opened["entry"], BY)
             assert [file.name for file in holding(folder, canary)], "a copy that is being made has it"
-        assert await guard.call() == Outcome.answered()
+        assert await guard.call() == Outcome.answer()
         assert await guard.now.guard.retention.sweep()
         assert not holding(folder, canary)
 
@@ -370,7 +370,7 @@ async def test_what_belongs_together_goes_together(tmp_path: Path, named: int) -
         made = replace(made, ticket=held.entry)
         pages = replace(one, continues=made.entry), replace(other, continues=made.entry)
         for opening in (held, made, *pages):
-            await guard.call(opening, Outcome.answered(KeptBody(b"a part")))
+            await guard.call(opening, Outcome.answer(KeptBody(b"a part")))
             await lived(guard, 1)
         entries = [each.entry for each in (held, made, *pages)]
         before = bodies(guard)
@@ -399,7 +399,7 @@ async def test_while_one_of_them_goes_on_none_is_redacted(tmp_path: Path, named:
         async def slow(entry: Entry) -> Outcome:
             entry.permit()
             await end.wait()
-            return Outcome.answered()
+            return Outcome.answer()
 
         first = guard.opening(arguments=KeptBody(b"{}"))
         second = replace(guard.opening(arguments=KeptBody(b"{}")), ticket=first.entry)
@@ -421,7 +421,7 @@ async def test_a_call_that_goes_on_is_not_redacted(tmp_path: Path) -> None:
         async def slow(entry: Entry) -> Outcome:
             entry.permit()
             await end.wait()
-            return Outcome.answered()
+            return Outcome.answer()
 
         opening = guard.opening(arguments=KeptBody(b"{}"))
         tasks.start_soon(guard.now.ledger.record, opening, slow, unconditionally)
@@ -437,7 +437,7 @@ async def test_calls_go_on_while_much_is_removed(tmp_path: Path) -> None:
     async with living(tmp_path, 300) as guard, anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: guard.now.guard.retention.prune_on_request(PruningRequest(keep=10), BY, dry=False))
         for _ in range(20):
-            assert await guard.call() == Outcome.answered()
+            assert await guard.call() == Outcome.answer()
     assert whole(guard)
 
 
@@ -481,7 +481,7 @@ async def test_on_postgresql_too(tmp_path: Path, postgres_server: str) -> None:
     url = postgres.fresh_database(postgres_server)
     async with world(tmp_path, store__url=url, audit__checkpoint_records=1000) as guard:
         for _ in range(5):
-            await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
+            await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answer(KeptBody(b"a")))
         await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         done = await guard.now.guard.retention.prune_on_request(PruningRequest(keep=3), BY, dry=False)
         assert done["count"] > 5
@@ -489,7 +489,7 @@ async def test_on_postgresql_too(tmp_path: Path, postgres_server: str) -> None:
         assert [each["seq"] for each in page.records if each["pruned"]] == [*range(done["first"], done["last"] + 1)]
         assert verified(places.database(guard.now.settings)).whole
         for _ in range(5):
-            await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
+            await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answer(KeptBody(b"a")))
         await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         await guard.now.guard.redacting.redact(guard.said()[-1]["seq"], BY)
         done = await guard.now.guard.retention.prune_on_request(PruningRequest(keep=3, bodies=True), BY, dry=False)
@@ -501,5 +501,5 @@ async def test_on_postgresql_too(tmp_path: Path, postgres_server: str) -> None:
         assert prunings(guard)[-1]["why"] == "size"
         assert verified(places.database(guard.now.settings)).whole
     async with world(tmp_path, store__url=url) as guard:
-        assert await guard.call() == Outcome.answered()
+        assert await guard.call() == Outcome.answer()
         assert verified(places.database(guard.now.settings)).whole

@@ -20,7 +20,7 @@ from mcpguard.ledger.export.export import ExportSpan
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.verify.report import LOG_ONLY, KeySource, KeyTrust
-from mcpguard.store.engine.offline import reading
+from mcpguard.store.engine.offline import open_offline
 from mcpguard.store.rows import chains, records
 
 ALL = WantedBundle(("jsonl", "csv"), bodies=True)
@@ -42,10 +42,10 @@ def bundle(
 ) -> Manifest:
     """A bundle in a new folder, signed by the guard of the ledger."""
     folder.mkdir()
-    with reading(ledger) as connect, connect() as connection:
+    with open_offline(ledger) as connect, connect() as connection:
         chain = chains.newest(connection)
         assert chain is not None
-        last = records.last(connection, chain)
+        last = records.last_record(connection, chain)
         assert last is not None
         span = ExportSpan(chain, after, last[0], selection)
         return make(folder, connection, span, wanted, Maker(key or key_of(ledger), 1, "test"), lambda _: None)

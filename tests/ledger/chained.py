@@ -52,10 +52,10 @@ class Chained:
         self.chain.prepare(self._connection)
         if fails:
             self._connection.rollback()
-            self.chain.undone()
+            self.chain.discard()
         else:
             self._connection.commit()
-            self.chain.kept()
+            self.chain.confirm()
 
     def doubted(self, *work: Work) -> None:
         """One that is stored, and of which the writer hears that it failed."""
@@ -65,7 +65,7 @@ class Chained:
             each(self._connection)
         self.chain.prepare(self._connection)
         self._connection.commit()
-        self.chain.undone()
+        self.chain.discard()
 
     def start(self) -> None:
         self.transact(lambda _: self.chain.append(RecordKind.STARTED, {"key": self.chain.public_key}), self.signing())

@@ -4,7 +4,7 @@ from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.guard.audit.key_rotation import KeyRotation
 from tests.world import World
 
-BY = Actor("uid:1 (one)", "operator socket", "python (1)")
+BY = Actor.with_full_rights("uid:1 (one)", "operator socket", "python (1)")
 DECISION = Decision(BY, "a year is over")
 
 

@@ -29,11 +29,11 @@ async def _make(folder: Path, pruned: bool) -> Path:
     async with world(folder, audit__checkpoint_records=4) as guard:
         keyed = "hmac-sha256:" + "a" * 64
         arguments, large = KeptBody(b'{"path": "a"}', keyed), DigestedBody(9_000_000, keyed, too_large=True)
-        await guard.call(guard.opening(arguments=arguments), Outcome.answered(KeptBody(b"contents", keyed)))
-        await guard.call(guard.opening(arguments=DigestedBody(3, keyed)), Outcome.answered(large))
+        await guard.call(guard.opening(arguments=arguments), Outcome.answer(KeptBody(b"contents", keyed)))
+        await guard.call(guard.opening(arguments=DigestedBody(3, keyed)), Outcome.answer(large))
         await guard.call(guard.opening(Deny(Reason.SCOPE_EFFECT), Effect.WRITE))
         await _held(guard)
-        await guard.call(guard.opening(arguments=KeptBody("é\x00\x7f".encode())), Outcome.failed(KeptBody(b"")))
+        await guard.call(guard.opening(arguments=KeptBody("é\x00\x7f".encode())), Outcome.failure(KeptBody(b"")))
         if pruned:
             await guard.now.store.writer.submit(_prune(guard))
         await guard.call()

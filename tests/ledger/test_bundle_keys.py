@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.domain.filters import Filter, FilterTerm, Key
+from mcpguard.domain.filters import Filter, FilterKey, FilterTerm
 from mcpguard.ledger.bundle.bundle_report import BundleReport, Flaw
 from mcpguard.ledger.checkpoints import Checkpoint, SignedCheckpoint
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
@@ -15,8 +15,8 @@ from tests.ledger.rotating import rotated
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio
-SOME = Fitting(Filter((FilterTerm(Key.SERVER, ("files",)),)))
-ROTATIONS = Fitting(Filter((FilterTerm(Key.KIND, ("rotated",)),)))
+SOME = Fitting(Filter((FilterTerm(FilterKey.SERVER, ("files",)),)))
+ROTATIONS = Fitting(Filter((FilterTerm(FilterKey.KIND, ("rotated",)),)))
 
 
 async def a_log(folder: Path) -> tuple[Path, list[str], list[Checkpoint]]:

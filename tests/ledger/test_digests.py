@@ -45,5 +45,5 @@ def test_what_is_no_key_is_refused(content: bytes, tmp_path: Path) -> None:
 
 
 def test_where_none_can_be_made_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="cannot be made"):
+    with pytest.raises(StoreUnavailable, match="cannot be created"):
         load_or_make(tmp_path / "missing" / "digest.key")

@@ -20,7 +20,7 @@ from mcpguard.ledger.export.jsonl import Jsonl
 from mcpguard.ledger.export.line import ExportLine
 from mcpguard.ledger.export.selection import EVERYTHING, Fitting
 from mcpguard.ledger.format import GENESIS, link
-from mcpguard.store.engine.offline import reading
+from mcpguard.store.engine.offline import open_offline
 from mcpguard.store.rows import chains, records
 from tests.ledger import sample
 from tests.ledger.export.ocsf_validator import problems
@@ -40,7 +40,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def exported(ledger: Path, word: str, *, packed: bool = False, **span: Any) -> bytes:  # noqa: ANN401 - of a span
-    with reading(ledger) as connect, connect() as connection:
+    with open_offline(ledger) as connect, connect() as connection:
         tape = Tape(form(word), packed=packed)
         parts = [tape.begin(), *(tape.take(some) for some in batches(connection, whole(connection, **span)))]
         return b"".join([*parts, tape.mark()])
@@ -102,7 +102,7 @@ def test_every_record_is_a_valid_event_of_the_open_schema_also_where_it_was_prun
 
 
 def test_a_tape_that_is_marked_can_be_read_to_the_mark_and_goes_on_after_it(ledger: Path) -> None:
-    with reading(ledger) as connect, connect() as connection:
+    with open_offline(ledger) as connect, connect() as connection:
         (some,) = batches(connection, whole(connection))
     tape = Tape(Jsonl(), packed=True)
     first = tape.begin() + tape.take(some[:3]) + tape.mark()
@@ -112,7 +112,7 @@ def test_a_tape_that_is_marked_can_be_read_to_the_mark_and_goes_on_after_it(ledg
 
 
 def test_whoever_comes_back_for_each_batch_gets_the_same(ledger: Path) -> None:
-    with reading(ledger) as connect, connect() as connection:
+    with open_offline(ledger) as connect, connect() as connection:
         found, after = list[ExportLine](), 0
         while some := next_batch(connection, whole(connection, after=after, upto=7)):
             found += some[:2]
@@ -255,6 +255,6 @@ def test_no_record_is_lost_between_two_batches(tmp_path: Path) -> None:
     assert [json.loads(line)["record"]["seq"] for line in lines] == list(range(1, end + 1201))
     assert all("previous" in json.loads(line) for line in lines)
     assert len(exported(ledger, "jsonl", selection=Fitting(Filter(until=2))).splitlines()) == 1200
-    with reading(ledger) as connect, connect() as connection:
-        last = records.last(connection, whole(connection).chain)
+    with open_offline(ledger) as connect, connect() as connection:
+        last = records.last_record(connection, whole(connection).chain)
     assert last is not None

@@ -51,5 +51,5 @@ def test_a_key_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_place_where_none_can_be_made_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="cannot be made"):
+    with pytest.raises(StoreUnavailable, match="cannot be created"):
         keys.load_or_make(tmp_path / "missing" / "audit.key")

@@ -114,7 +114,7 @@ async def test_what_cannot_be_recorded_is_not_begun_and_harms_nobody_else(guard:
     async def work(_: Entry) -> Outcome:
         nonlocal ran
         ran = True
-        return Outcome.answered()
+        return Outcome.answer()
 
     opening = guard.opening()
     hostile = type(opening)(
@@ -144,7 +144,7 @@ async def test_what_cannot_be_recorded_is_not_begun_and_harms_nobody_else(guard:
 async def test_an_entry_cannot_be_opened_twice(guard: World) -> None:
     opening = guard.opening()
     await guard.call(opening)
-    assert await guard.call(opening) == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+    assert await guard.call(opening) == Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
     await guard.recovered()
     assert [record["kind"] for record in guard.said() if record.get("entry") == opening.entry] == ["opened", "closed"]
     assert guard.verified().whole

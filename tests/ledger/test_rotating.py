@@ -182,7 +182,9 @@ async def test_while_nothing_can_be_recorded_the_old_key_stays(guard: World) -> 
 async def test_whoever_may_do_nothing_any_more_rotates_nothing(guard: World) -> None:
     before = await standing(guard)
     with pytest.raises(Lapsed):
-        await guard.now.guard.rotating.rotate(Decision(Actor("user:1", "api", holds=lambda: False), "why not"))
+        await guard.now.guard.rotating.rotate(
+            Decision(Actor("user:1", "api", may_widen=True, holds=lambda: False), "why not")
+        )
     with pytest.raises(Undecidable):
         await guard.now.guard.rotating.rotate(Decision(BY, "x" * 3000))
     assert await standing(guard) == before

@@ -20,11 +20,11 @@ class Wrong(Exception):
 
 async def kept(guard: World) -> bool:
     """Whether the row is there."""
-    return bool(await guard.now.store.readers.run(lambda connection: versions.of(connection, "one")))
+    return bool(await guard.now.store.readers.run(lambda connection: versions.versions_of(connection, "one")))
 
 
 def work(connection: Connection, append: Append) -> int:
-    versions.seen(connection, "one", PRINT, b"{}", 0)
+    versions.put_seen(connection, "one", PRINT, b"{}", 0)
     return append(RecordKind.DISCLOSED, {"digest": "one"})
 
 

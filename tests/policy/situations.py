@@ -13,7 +13,7 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect, Fin
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
-from mcpguard.policy.intents import Stated
+from mcpguard.policy.intents import StatedIntent
 from mcpguard.policy.situation import Situation
 
 ECHO: Final = Capability("web", CapabilityKind.TOOL, "echo")
@@ -36,8 +36,8 @@ class Carried:
 FINE: Final = Situation(Caller("a", "an agent", EVERYTHING), ECHO, UpstreamStanding.APPROVED, True, True, True, PIN)
 
 
-def declared(operation: Effect, wrong: Reason | None = None) -> Stated:
-    return Stated(Intent(operation, declared=True), wrong)
+def declared(operation: Effect, wrong: Reason | None = None) -> StatedIntent:
+    return StatedIntent(Intent(operation, declared=True), wrong)
 
 
 def with_effect(effect: Effect) -> Situation:
@@ -60,7 +60,7 @@ SCOPES = st.builds(
     st.frozensets(st.sampled_from(Effect)),
 )
 STATED = st.none() | st.builds(
-    Stated,
+    StatedIntent,
     st.builds(Intent, st.sampled_from(Effect), st.just(True), st.sampled_from(Sensitivity)),
     st.sampled_from([None, Reason.INTENT_INVALID, Reason.INTENT_MISMATCH]),
 )

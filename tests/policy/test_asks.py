@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.asks import KINDS, Ask, AskKind
 from mcpguard.domain.reasons import Reason
-from mcpguard.policy.asks import askable, objection, offered, passed_on
+from mcpguard.policy.asks import askable_kinds, client_capabilities, objection, without_other_context
 
 EVERYTHING = frozenset(AskKind)
 JSON = st.recursive(
@@ -33,7 +33,7 @@ def test_what_may_be_asked_was_permitted_and_can_be_asked(
         case None:
             assert ask.kind in permitted
             assert isinstance(capabilities[ask.kind], dict)
-            assert ask.kind in askable(capabilities)
+            assert ask.kind in askable_kinds(capabilities)
         case Reason.UPSTREAM_REQUEST_DENIED:
             assert ask.kind not in permitted
         case reason:
@@ -45,8 +45,8 @@ def test_what_may_be_asked_was_permitted_and_can_be_asked(
 def test_a_server_is_told_only_of_what_it_may_ask_for_and_the_client_can_do(
     capabilities: dict[str, Any], permitted: frozenset[AskKind]
 ) -> None:
-    told = offered(capabilities, permitted)
-    assert told.keys() == {kind.value for kind in permitted & askable(capabilities)}
+    told = client_capabilities(capabilities, permitted)
+    assert told.keys() == {kind.value for kind in permitted & askable_kinds(capabilities)}
     for kind, ways in told.items():
         assert ways.keys() <= capabilities[kind].keys() & {"form", "url", "tools"}
         assert all(said == {} for said in ways.values()), "nothing else of the client's goes along"
@@ -54,7 +54,7 @@ def test_a_server_is_told_only_of_what_it_may_ask_for_and_the_client_can_do(
 
 @given(ASKS)
 def test_no_server_asks_for_what_others_told_the_client(ask: Ask) -> None:
-    passed = passed_on(ask)
+    passed = without_other_context(ask)
     assert passed.method == ask.method
     assert passed.params == {key: value for key, value in ask.params.items() if key != "includeContext"}
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.policy.budgets import AT_ONCE, IN_A_MINUTE, OF_ONE, BudgetPlace, CallBudgets, Most
+from mcpguard.policy.budgets import AT_ONCE, IN_A_MINUTE, OF_ONE, BudgetLimits, BudgetPlace, CallBudgets
 
 ONE, OTHER = Caller("one", "one"), Caller("other", "other")
 ECHO, ADD = (Capability("web", CapabilityKind.TOOL, name) for name in ("echo", "add"))
@@ -22,14 +22,14 @@ STEPS = st.lists(
 
 
 def taken(budgets: CallBudgets, now: float, caller: Caller = ONE, capability: Capability = ECHO) -> BudgetPlace | None:
-    return budgets.take(caller, capability, now) if budgets.spent(caller, capability, now) is None else None
+    return budgets.take(caller, capability, now) if budgets.exhausted_budget(caller, capability, now) is None else None
 
 
 @given(STEPS, st.integers(1, 6), st.integers(1, 4), st.integers(1, 5))
 def test_in_no_60_seconds_is_there_more_than_the_budget(
     steps: list[tuple[float, Caller, Capability, str]], minute: int, each: int, once: int
 ) -> None:
-    budgets, now = CallBudgets(Most(minute, each, once)), 0.0
+    budgets, now = CallBudgets(BudgetLimits(minute, each, once)), 0.0
     calls: list[tuple[float, Caller, Capability]] = []
     open_: dict[str, int] = {}
     for pause, caller, capability, what in steps:
@@ -57,39 +57,39 @@ def test_in_no_60_seconds_is_there_more_than_the_budget(
 
 @pytest.mark.parametrize(
     ("most", "spent"),
-    [(Most(in_a_minute=3), IN_A_MINUTE), (Most(of_one=3), OF_ONE), (Most(at_once=3), AT_ONCE)],
+    [(BudgetLimits(in_a_minute=3), IN_A_MINUTE), (BudgetLimits(of_one=3), OF_ONE), (BudgetLimits(at_once=3), AT_ONCE)],
 )
-def test_exactly_so_many_and_which_it_was(most: Most, spent: str) -> None:
+def test_exactly_so_many_and_which_it_was(most: BudgetLimits, spent: str) -> None:
     budgets = CallBudgets(most)
     assert all(taken(budgets, 0) for _ in range(3))
-    assert budgets.spent(ONE, ECHO, 0) == spent
-    assert budgets.spent(OTHER, ECHO, 0) is None, "another caller has its own"
-    assert (budgets.spent(ONE, ADD, 0) is None) == (spent == OF_ONE)
+    assert budgets.exhausted_budget(ONE, ECHO, 0) == spent
+    assert budgets.exhausted_budget(OTHER, ECHO, 0) is None, "another caller has its own"
+    assert (budgets.exhausted_budget(ONE, ADD, 0) is None) == (spent == OF_ONE)
 
 
 def test_a_minute_later_there_are_places_again_and_nothing_is_remembered() -> None:
-    budgets = CallBudgets(Most(2, 2, 2))
+    budgets = CallBudgets(BudgetLimits(2, 2, 2))
     places = [taken(budgets, 0.5) for _ in range(2)]
     for place in places:
         assert place is not None
         place.release()
-    assert budgets.spent(ONE, ECHO, 60) == IN_A_MINUTE
-    assert budgets.spent(ONE, ECHO, 61.5) is None
+    assert budgets.exhausted_budget(ONE, ECHO, 60) == IN_A_MINUTE
+    assert budgets.exhausted_budget(ONE, ECHO, 61.5) is None
     assert taken(budgets, 200, OTHER) is not None
-    assert budgets.remembered == 3, "only what the other uses"
+    assert budgets.size == 3, "only what the other uses"
 
 
 def test_however_many_callers_come_and_go_only_those_of_the_last_minutes_are_remembered() -> None:
-    budgets = CallBudgets(Most(2, 2, 2))
+    budgets = CallBudgets(BudgetLimits(2, 2, 2))
     for number in range(5000):
         place = taken(budgets, number, Caller(f"caller-{number}", ""))
         assert place is not None
         place.release()
-    assert budgets.remembered <= 4 * 62
+    assert budgets.size <= 4 * 62
 
 
 def test_a_place_is_given_back_once_and_a_call_taken_off_once() -> None:
-    budgets = CallBudgets(Most(2, 2, 2))
+    budgets = CallBudgets(BudgetLimits(2, 2, 2))
     first, second = taken(budgets, 0), taken(budgets, 0)
     assert first is not None
     assert second is not None
@@ -98,27 +98,27 @@ def test_a_place_is_given_back_once_and_a_call_taken_off_once() -> None:
     first.release()
     first.release()
     assert taken(budgets, 0) is not None
-    assert budgets.spent(ONE, ECHO, 0) == AT_ONCE
+    assert budgets.exhausted_budget(ONE, ECHO, 0) == AT_ONCE
 
 
 def test_what_is_taken_off_long_after_takes_nothing_from_others() -> None:
-    budgets = CallBudgets(Most(in_a_minute=1))
+    budgets = CallBudgets(BudgetLimits(in_a_minute=1))
     first = taken(budgets, 0)
     assert first is not None
     assert taken(budgets, 100) is not None
     first.take_off()
-    assert budgets.spent(ONE, ECHO, 100) == IN_A_MINUTE
+    assert budgets.exhausted_budget(ONE, ECHO, 100) == IN_A_MINUTE
 
 
 def test_without_budgets_nothing_is_counted() -> None:
-    budgets = CallBudgets(Most())
+    budgets = CallBudgets(BudgetLimits())
     assert all(taken(budgets, 0) for _ in range(10_000))
-    assert budgets.remembered == 0
+    assert budgets.size == 0
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=30), st.integers(1, 4))
 def test_a_handshake_counts_and_has_room_when_it_was_said(steps: list[tuple[int, bool]], minute: int) -> None:
-    budgets, now, counted = CallBudgets(Most(minute)), 0, list[int]()
+    budgets, now, counted = CallBudgets(BudgetLimits(minute)), 0, list[int]()
     for pause, sent in steps:
         now += pause
         if (place := taken(budgets, now)) is not None:

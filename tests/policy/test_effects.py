@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.policy import verbs
-from mcpguard.policy.effects import Suggestion, careful, declared, suggested
-from mcpguard.policy.lexicon import plain
-from mcpguard.policy.telling import LONGEST_NAME, LONGEST_TEXT, MOST_CHOICES, MOST_PARAMETERS
+from mcpguard.policy.effect_signs import LONGEST_NAME, LONGEST_TEXT, MOST_CHOICES, MOST_PARAMETERS
+from mcpguard.policy.effects import Suggestion, careful_effect, declared_effect, suggest_effect
+from mcpguard.policy.lexicon import plain_text
 from tests.policy.golden import tools
 
 CARE = list(Effect)
@@ -24,16 +24,16 @@ OURS = {
     word
     for name, text in vars(verbs).items()
     if name.isupper() and isinstance(text, str)
-    for word in (*text.split(), *map(plain, text.split()))
+    for word in (*text.split(), *map(plain_text, text.split()))
 } | {*verbs.PHRASES, *verbs.STEMS.values()}
 SENTENCES = {
-    "nothing in it says that it only reads",
-    "its name is too long to be looked at whole",
-    "its name has letters that may look like others",
-    "its title is too long to be looked at whole",
-    "its description is too long to be looked at whole",
-    "it has too many or too long parameters to be looked at",
-    "it has too many or too long choices to be looked at",
+    "nothing indicates that it only reads",
+    "its name is too long, inspected in part",
+    "its name has letters that may be homoglyphs",
+    "its title is too long, inspected in part",
+    "its description is too long, inspected in part",
+    "too many or too long parameters, inspected in part",
+    "too many or too long choices, inspected in part",
     'its name says "…"',
     'its name says "…", and it is given "…"',
     'its title begins with "…"',
@@ -79,7 +79,7 @@ def rank(suggestion: Suggestion) -> int:
 
 
 def test_it_agrees_with_a_careful_reviewer_and_is_never_less_careful() -> None:
-    judged = [(CARE.index(Effect(effect)), rank(suggested(tool)), tool["name"]) for effect, tool in tools()]
+    judged = [(CARE.index(Effect(effect)), rank(suggest_effect(tool)), tool["name"]) for effect, tool in tools()]
     assert len(judged) > 120
     assert not [name for right, ours, name in judged if ours < right]
     assert sum(right == ours for right, ours, _ in judged) >= AGREEING * len(judged)
@@ -89,8 +89,8 @@ def test_it_agrees_with_a_careful_reviewer_and_is_never_less_careful() -> None:
 def test_a_destructive_verb_in_the_name_never_makes_a_tool_look_safer(
     words: list[str], verb: str, at: int, style: str, description: str
 ) -> None:
-    before = suggested(named(written(words, style), description))
-    after = suggested(named(written([*words[:at], verb, *words[at:]], style), description))
+    before = suggest_effect(named(written(words, style), description))
+    after = suggest_effect(named(written([*words[:at], verb, *words[at:]], style), description))
     assert rank(after) >= rank(before)
     assert verb in NOUNS or after.effect is Effect.DESTRUCTIVE
 
@@ -102,7 +102,7 @@ def test_a_destructive_verb_in_the_name_never_makes_a_tool_look_safer(
 )
 def test_the_worst_verbs_count_whatever_they_are_written_together_with(before: str, verb: str, after: str) -> None:
     for name in (before + verb + after, before + verb.upper() + after, before + verb.title() + after):
-        assert suggested(named(name, "Get it")).effect is Effect.DESTRUCTIVE
+        assert suggest_effect(named(name, "Get it")).effect is Effect.DESTRUCTIVE
 
 
 @pytest.mark.parametrize(
@@ -119,25 +119,25 @@ def test_the_worst_verbs_count_whatever_they_are_written_together_with(before: s
     ],
 )
 def test_how_letters_are_dressed_up_hides_nothing(name: str) -> None:
-    assert suggested(named(name)).effect is Effect.DESTRUCTIVE
+    assert suggest_effect(named(name)).effect is Effect.DESTRUCTIVE
 
 
 @pytest.mark.parametrize("name", ["get_d\u0435lete", "list_всё", "g\u0435t_user", "удалить", "検索"])
 def test_a_name_with_letters_that_we_do_not_read_is_not_taken_for_reading(name: str) -> None:
-    assert suggested(named(name, "Gets a user.")).effect is Effect.WRITE
+    assert suggest_effect(named(name, "Gets a user.")).effect is Effect.WRITE
 
 
 @given(st.dictionaries(KEYS, JSON, max_size=6))
 def test_whatever_a_server_says_the_reason_is_in_our_words(definition: dict[str, Any]) -> None:
-    because = suggested(definition).because
+    because = suggest_effect(definition).because
     assert re.sub(r'"[^"]*"', '"…"', because) in SENTENCES
     assert set(re.findall(r'"([^"]*)"', because)) <= OURS
-    assert declared(definition) in {None, *Effect}
+    assert declared_effect(definition) in {None, *Effect}
 
 
 @given(st.dictionaries(KEYS, JSON, max_size=6))
 def test_nothing_is_taken_for_reading_but_what_says_so(definition: dict[str, Any]) -> None:
-    suggestion = suggested(definition)
+    suggestion = suggest_effect(definition)
     if suggestion.effect is Effect.READ:
         assert set(re.findall(r'"([^"]*)"', suggestion.because)) <= {
             *READING, *verbs.READ_IN_TEXT.split(), *verbs.READ_SIGNS.split()
@@ -169,7 +169,7 @@ DESTRUCTIVE = Effect.DESTRUCTIVE
         (named("get_user", "Deletes a user."), DESTRUCTIVE, 'its description begins with "delete"'),
         (named("users", "Deletes a user."), DESTRUCTIVE, 'its description begins with "delete"'),
         (named("users", "Use this tool to get users."), READ, 'its description begins with "get"'),
-        (named("users", "Frobnicates and gets users."), WRITE, "nothing in it says that it only reads"),
+        (named("users", "Frobnicates and gets users."), WRITE, "nothing indicates that it only reads"),
         (named("get_users", "Lists users that were deleted."), READ, 'its name says "get"'),
         (named("get_users", "Lists users. Does not delete any."), WRITE, 'its description says "delete"'),
         (named("get_users", "Lists users. Cannot be undone."), WRITE, 'its description says "cannot be undone"'),
@@ -189,24 +189,24 @@ DESTRUCTIVE = Effect.DESTRUCTIVE
         (with_parameters("get_it", action={"enum": ["get", "delete"]}), DESTRUCTIVE, 'it can be told to "delete"'),
         (with_parameters("get_it", action={"const": "update"}), WRITE, 'it can be told to "update"'),
         (with_parameters("get_it", color={"enum": ["delete"]}), READ, 'its name says "get"'),
-        (named("get_it", "x" * (LONGEST_TEXT + 1)), WRITE, "its description is too long to be looked at whole"),
-        (named("get_" + "x" * LONGEST_NAME), DESTRUCTIVE, "its name is too long to be looked at whole"),
+        (named("get_it", "x" * (LONGEST_TEXT + 1)), WRITE, "its description is too long, inspected in part"),
+        (named("get_" + "x" * LONGEST_NAME), DESTRUCTIVE, "its name is too long, inspected in part"),
         (
             with_parameters("get_it", *map(str, range(MOST_PARAMETERS + 1))),
             WRITE,
-            "it has too many or too long parameters to be looked at",
+            "too many or too long parameters, inspected in part",
         ),
         (
             with_parameters("get_it", action={"enum": ["get"] * (MOST_CHOICES + 1)}),
             WRITE,
-            "it has too many or too long choices to be looked at",
+            "too many or too long choices, inspected in part",
         ),
-        ({}, WRITE, "nothing in it says that it only reads"),
-        ({"name": 1, "description": ["get"], "inputSchema": "get"}, WRITE, "nothing in it says that it only reads"),
+        ({}, WRITE, "nothing indicates that it only reads"),
+        ({"name": 1, "description": ["get"], "inputSchema": "get"}, WRITE, "nothing indicates that it only reads"),
     ],
 )
 def test_what_is_suggested_and_why(tool: dict[str, Any], effect: Effect, because: str) -> None:
-    assert suggested(tool) == Suggestion(effect, because)
+    assert suggest_effect(tool) == Suggestion(effect, because)
 
 
 ABSENT = object()
@@ -234,24 +234,26 @@ ABSENT = object()
 )
 def test_what_a_server_declares(reads: object, destroys: object, effect: Effect | None) -> None:
     hints = {"readOnlyHint": reads, "destructiveHint": destroys}
-    assert declared({"annotations": {name: said for name, said in hints.items() if said is not ABSENT}}) is effect
+    assert (
+        declared_effect({"annotations": {name: said for name, said in hints.items() if said is not ABSENT}}) is effect
+    )
 
 
 @pytest.mark.parametrize("annotations", [None, [], "readOnlyHint", {}, {"title": "Get"}])
 def test_annotations_that_say_nothing_declare_nothing(annotations: object) -> None:
-    assert declared({"annotations": annotations}) is None
-    assert declared({"name": "get"}) is None
+    assert declared_effect({"annotations": annotations}) is None
+    assert declared_effect({"name": "get"}) is None
 
 
 @pytest.mark.parametrize("one", Effect)
 def test_the_most_careful_counts(one: Effect) -> None:
-    assert careful(None, one) is one
+    assert careful_effect(None, one) is one
     for other in Effect:
-        assert careful(one, other) is careful(other, one) is CARE[max(CARE.index(one), CARE.index(other))]
+        assert careful_effect(one, other) is careful_effect(other, one) is CARE[max(CARE.index(one), CARE.index(other))]
 
 
 def test_every_word_stands_in_one_list() -> None:
-    listed = [plain(word) for word in (*READING, *WRITING, *DESTROYING)]
+    listed = [plain_text(word) for word in (*READING, *WRITING, *DESTROYING)]
     assert sorted(listed) == sorted(set(listed))
     assert set(NOUNS) <= {*WRITING, *DESTROYING}
     assert set(verbs.STEMS.values()) <= set(DESTROYING)

@@ -12,7 +12,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.policy.judge import RULES, Situation, judge
-from mcpguard.policy.scopes import reaches, within
+from mcpguard.policy.scopes import is_in_scope, is_server_in_scope
 
 ECHO = Capability("web", CapabilityKind.TOOL, "echo")
 SEEN, OTHER = Fingerprint(f"v1:{'a' * 64}"), Fingerprint(f"v1:{'b' * 64}")
@@ -137,11 +137,11 @@ def test_only_one_situation_is_allowed() -> None:
     ],
 )
 def test_patterns_are_matched_whole_and_exactly(patterns: str, name: str, reached: bool) -> None:
-    assert reaches(scope(patterns), name) is reached
-    assert within(scope("*", patterns), Capability("web", CapabilityKind.TOOL, name)) is reached
+    assert is_server_in_scope(scope(patterns), name) is reached
+    assert is_in_scope(scope("*", patterns), Capability("web", CapabilityKind.TOOL, name)) is reached
 
 
 def test_an_empty_scope_reaches_nothing() -> None:
-    assert not reaches(Scope(), "web")
-    assert not reaches(Scope(), "")
-    assert not within(Scope(("*",), ()), ECHO)
+    assert not is_server_in_scope(Scope(), "web")
+    assert not is_server_in_scope(Scope(), "")
+    assert not is_in_scope(Scope(("*",), ()), ECHO)

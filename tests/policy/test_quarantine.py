@@ -14,7 +14,7 @@ from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.standing import UPSTREAM_MOVES, UpstreamMove, UpstreamStanding
 from mcpguard.domain.servers.upstreams import Identity, Transport, Upstream
 from mcpguard.policy import quarantine
-from mcpguard.policy.quarantine import MovedUpstream, NotInspected
+from mcpguard.policy.quarantine import NotInspected, UpstreamChange
 from tests.tiers import examples
 
 A, B, C, D = (Fingerprint(f"v1:{letter * 64}") for letter in "abcd")
@@ -27,7 +27,7 @@ APPROVED = quarantine.approve(INSPECTED, SEEN).upstream
 
 def test_whatever_is_new_is_quarantined_whatever_it_says_of_itself() -> None:
     claims = replace(NEW, standing=UpstreamStanding.APPROVED, approved=SEEN, generation=7)
-    made = quarantine.admitted(claims, [])
+    made = quarantine.admit(claims, [])
     assert (made.standing, made.approved, made.generation) == (UpstreamStanding.QUARANTINED, None, 0)
 
 
@@ -45,8 +45,8 @@ def test_a_name_or_a_launch_that_was_blocked_comes_back_blocked(
     earlier: Upstream, standing: UpstreamStanding, *, gone: bool
 ) -> None:
     blocked = quarantine.block(earlier).upstream
-    known = [quarantine.removed(blocked) if gone else blocked]
-    assert quarantine.admitted(NEW, known).standing is standing
+    known = [quarantine.remove(blocked) if gone else blocked]
+    assert quarantine.admit(NEW, known).standing is standing
 
 
 def test_what_a_person_sends_out_of_the_inbox_waits_again_once_it_is_another() -> None:
@@ -54,8 +54,8 @@ def test_what_a_person_sends_out_of_the_inbox_waits_again_once_it_is_another() -
     sent_away = quarantine.reject(INSPECTED, SEEN)
     assert not sent_away.waits
     assert replace(sent_away, rejected=None) == INSPECTED, "and stands where it stood"
-    assert quarantine.relaunched(sent_away, C).upstream.waits
-    assert quarantine.observed(sent_away, D).upstream.waits
+    assert quarantine.relaunch(sent_away, C).upstream.waits
+    assert quarantine.observe(sent_away, D).upstream.waits
     back = quarantine.quarantine(quarantine.approve(sent_away, SEEN).upstream).upstream
     assert back.waits, "an approval takes it back"
 
@@ -68,7 +68,7 @@ def test_nobody_sends_away_what_they_have_not_seen(seen: Identity) -> None:
 
 def test_only_what_is_in_quarantine_is_left_there() -> None:
     for upstream in (APPROVED, quarantine.block(INSPECTED).upstream):
-        with pytest.raises(Undecidable, match="only what is in quarantine"):
+        with pytest.raises(Undecidable, match="only a server in quarantine"):
             quarantine.reject(upstream, SEEN)
 
 
@@ -88,52 +88,52 @@ def test_an_approval_of_another_changes_nothing_and_says_what_moved(seen: Identi
 
 
 def test_another_launch_returns_it_and_has_to_be_inspected_again() -> None:
-    done = quarantine.relaunched(APPROVED, C)
+    done = quarantine.relaunch(APPROVED, C)
     assert done.move is UpstreamMove.IDENTITY_CHANGED
     assert (done.upstream.standing, done.upstream.identity) == (UpstreamStanding.QUARANTINED, Identity(C))
     with pytest.raises(NotInspected):
         quarantine.approve(done.upstream, SEEN)
-    back = quarantine.relaunched(done.upstream, A)
+    back = quarantine.relaunch(done.upstream, A)
     assert back.upstream.standing is UpstreamStanding.QUARANTINED, "coming back is not being approved"
 
 
 def test_another_observation_returns_it() -> None:
-    done = quarantine.observed(APPROVED, C)
+    done = quarantine.observe(APPROVED, C)
     assert done.move is UpstreamMove.IDENTITY_CHANGED
     assert done.upstream.standing is UpstreamStanding.QUARANTINED
-    assert quarantine.observed(APPROVED, B).move is None
+    assert quarantine.observe(APPROVED, B).move is None
 
 
 def test_what_was_switched_off_is_switched_on_by_a_person_or_by_the_caller_who_did_it() -> None:
-    off = quarantine.disabled(APPROVED, "caller")
+    off = quarantine.disable(APPROVED, "caller")
     assert (off.enabled, off.disabled_by, off.generation) == (False, "caller", APPROVED.generation + 1)
-    for again in quarantine.enabled(off), quarantine.enabled_again(off, "caller"):
+    for again in quarantine.enable(off), quarantine.enable_as_caller(off, "caller"):
         assert again == replace(APPROVED, generation=APPROVED.generation + 2)
     for other in "", "other":
         with pytest.raises(Forbidden):
-            quarantine.enabled_again(off, other)
-    theirs = quarantine.disabled(off)
+            quarantine.enable_as_caller(off, other)
+    theirs = quarantine.disable(off)
     for caller in "", "caller", "other":
         with pytest.raises(Forbidden):
-            quarantine.enabled_again(theirs, caller)
+            quarantine.enable_as_caller(theirs, caller)
     for caller in "caller", "other":
         for switched_off in off, theirs:
             with pytest.raises(IllegalMove):
-                quarantine.disabled(switched_off, caller)
+                quarantine.disable(switched_off, caller)
     with pytest.raises(IllegalMove):
-        quarantine.disabled(theirs)
+        quarantine.disable(theirs)
 
 
 @pytest.mark.parametrize("mode", [None, *Screening])
 def test_when_it_becomes_another_it_is_not_screened_more_loosely_for_that(mode: Screening | None) -> None:
     before = replace(APPROVED, screening=mode)
-    after = quarantine.relaunched(before, C).upstream
+    after = quarantine.relaunch(before, C).upstream
     assert after.screening is (mode if mode in (Screening.MASK, Screening.REFUSE) else None)
 
 
 def test_the_same_again_changes_nothing() -> None:
-    assert quarantine.relaunched(APPROVED, A) == MovedUpstream(APPROVED)
-    assert quarantine.approve(APPROVED, SEEN) == MovedUpstream(APPROVED)
+    assert quarantine.relaunch(APPROVED, A) == UpstreamChange(APPROVED)
+    assert quarantine.approve(APPROVED, SEEN) == UpstreamChange(APPROVED)
 
 
 class Life(RuleBasedStateMachine):
@@ -144,7 +144,7 @@ class Life(RuleBasedStateMachine):
         self.upstream = NEW
         self.holds: Identity | None = None
 
-    def _take(self, done: MovedUpstream) -> None:
+    def _take(self, done: UpstreamChange) -> None:
         before, self.upstream = self.upstream, done.upstream
         if done.move is None:
             assert (self.upstream.generation, self.upstream.standing) == (before.generation, before.standing)
@@ -154,11 +154,11 @@ class Life(RuleBasedStateMachine):
 
     @rule(launch=PRINTS)
     def is_declared(self, launch: Fingerprint) -> None:
-        self._take(quarantine.relaunched(self.upstream, launch))
+        self._take(quarantine.relaunch(self.upstream, launch))
 
     @rule(seen=PRINTS)
     def is_observed(self, seen: Fingerprint) -> None:
-        self._take(quarantine.observed(self.upstream, seen))
+        self._take(quarantine.observe(self.upstream, seen))
 
     @rule(launch=PRINTS, seen=PRINTS)
     def is_approved(self, launch: Fingerprint, seen: Fingerprint) -> None:

@@ -14,7 +14,7 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.verify.report import LOG_ONLY
 from mcpguard.ledger.verify.verify import verify
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.engine.offline import reading
+from mcpguard.store.engine.offline import open_offline
 from tests import second_verifier
 from tests.ledger import sample
 from tests.tiers import examples
@@ -83,7 +83,7 @@ def turn(connection: sqlite3.Connection, cell: Cell, value: object, bit: int, ch
 @given(data=st.data())
 def test_a_turned_bit_is_found_by_both(data: st.DataObject, ledger: Path) -> None:
     def check() -> None:
-        with reading(ledger) as connect:
+        with open_offline(ledger) as connect:
             assert not_whole(connect, ledger), cell
         assert second_verifier.verify(ledger), cell
 
@@ -94,7 +94,7 @@ def test_a_turned_bit_is_found_by_both(data: st.DataObject, ledger: Path) -> Non
 
 @pytest.mark.parametrize("place", [("records", 3), ("bodies", 1), ("checkpoints", 2)], ids=lambda place: place[0])
 def test_a_bit_of_every_byte_of_one_of_each_is_found(place: tuple[str, int], plain: Path) -> None:
-    with closing(sqlite3.connect(plain, isolation_level=None)) as connection, reading(plain) as connect:
+    with closing(sqlite3.connect(plain, isolation_level=None)) as connection, open_offline(plain) as connect:
         turned_over = 0
         for cell, value in list(cells(connection)):
             if cell[:2] != place:

@@ -28,10 +28,10 @@ from tests.world import World, world
 VERDICTS: list[Verdict] = [Allow(), Allow(), Deny(Reason.SCOPE_EFFECT), Hold(Reason.HOLD_WAITING)]
 RAISED: dict[str, type[BaseException]] = {"error": ZeroDivisionError, "interrupt": KeyboardInterrupt}
 ENDS: list[Outcome | str] = [
-    Outcome.answered(KeptBody(b"reply")),
-    Outcome.failed(),
-    Outcome.refused(Reason.SERVER_UNREACHABLE),
-    Outcome.held(Reason.HOLD_WAITING),
+    Outcome.answer(KeptBody(b"reply")),
+    Outcome.failure(),
+    Outcome.refusal(Reason.SERVER_UNREACHABLE),
+    Outcome.hold(Reason.HOLD_WAITING),
     Outcome.unknown(Reason.REPLY_TIMEOUT),
     *RAISED,
     "cancel",
@@ -138,7 +138,7 @@ def judge(guard: World, calls: list[Play]) -> None:
         assert opened <= 1
         if opened == 0:
             assert not call.permitted
-            assert call.told == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+            assert call.told == Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
             continue
         closing = closings[call.entry]
         if not call.permitted:

@@ -36,7 +36,7 @@ async def step(guard: World, what: str, number: int) -> None:
     match what:
         case "calls":
             for _ in range(number):
-                await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answered(KeptBody(b"a")))
+                await guard.call(guard.opening(arguments=KeptBody(b"{}")), Outcome.answer(KeptBody(b"a")))
         case "checkpoint":
             await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
         case "keep" | "bodies":

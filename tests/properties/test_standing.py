@@ -13,7 +13,7 @@ from mcpguard.domain.servers.standing import (
     Mover,
     UpstreamMove,
     UpstreamStanding,
-    moved,
+    standing_after,
 )
 
 UPSTREAM = {
@@ -46,20 +46,20 @@ CAPABILITY = {
 def test_upstreams_move_as_listed_and_in_no_other_way(standing: UpstreamStanding, move: UpstreamMove) -> None:
     to = UPSTREAM[standing].get(move)
     if to is None:
-        with pytest.raises(IllegalMove, match=f"{standing} does not allow {move}"):
-            moved(UPSTREAM_MOVES, standing, move)
+        with pytest.raises(IllegalMove, match=f"{move} is not possible while the status is {standing}"):
+            standing_after(UPSTREAM_MOVES, standing, move)
     else:
-        assert moved(UPSTREAM_MOVES, standing, move) == to
+        assert standing_after(UPSTREAM_MOVES, standing, move) == to
 
 
 @pytest.mark.parametrize(("standing", "move"), list(itertools.product(CapabilityStanding, CapabilityMove)))
 def test_capabilities_move_as_listed_and_in_no_other_way(standing: CapabilityStanding, move: CapabilityMove) -> None:
     to = CAPABILITY[standing].get(move)
     if to is None:
-        with pytest.raises(IllegalMove, match=f"{standing} does not allow {move}"):
-            moved(CAPABILITY_MOVES, standing, move)
+        with pytest.raises(IllegalMove, match=f"{move} is not possible while the status is {standing}"):
+            standing_after(CAPABILITY_MOVES, standing, move)
     else:
-        assert moved(CAPABILITY_MOVES, standing, move) == to
+        assert standing_after(CAPABILITY_MOVES, standing, move) == to
 
 
 def test_the_guard_moves_nothing_towards_approved_but_back() -> None:

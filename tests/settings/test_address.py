@@ -41,9 +41,7 @@ def test_loopback_is_listened_on(listen: str, address: tuple[str, int]) -> None:
     ],
 )
 def test_elsewhere_is_refused_with_the_reason(listen: str) -> None:
-    with pytest.raises(
-        ValidationError, match="tokens would go over the network in clear, so this version listens on loopback"
-    ):
+    with pytest.raises(ValidationError, match="on other addresses tokens would cross the network unencrypted"):
         Settings(listen=listen)
 
 
@@ -88,5 +86,5 @@ NO_HOSTS = ["", "*", "*.example", "http://a", "a/b", "a b", "a,b", "a:", "a:6553
 
 @pytest.mark.parametrize("host", [*NO_HOSTS, "https://", "https://https://a", "https://a/"])
 def test_what_is_no_host_header_is_refused(host: str) -> None:
-    with pytest.raises(ValidationError, match="must be a host or host:port"):
+    with pytest.raises(ValidationError, match="must be host or host:port"):
         Settings(hosts=(host,))

@@ -11,9 +11,17 @@ from mcpguard.codec.globs import matcher
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.json import SettingValue
-from mcpguard.settings.confirmation import DEFAULTS, TRUSTED, carrying_trust, in_force, looser, tighter, with_values
-from mcpguard.settings.fields import public
-from mcpguard.settings.layer import nested
+from mcpguard.settings.confirmation import (
+    DEFAULTS,
+    TRUSTED,
+    looser_settings,
+    settings_in_force,
+    tighter_settings,
+    trusted_values,
+    with_values,
+)
+from mcpguard.settings.fields import public_values
+from mcpguard.settings.layer import nest_keys
 from mcpguard.settings.model import Settings
 from tests.settings.samples import SAMPLES
 
@@ -71,7 +79,7 @@ VALUES = st.fixed_dictionaries(
 
 
 def settings(values: dict[str, SettingValue]) -> Settings:
-    return Settings.model_validate(nested(values))
+    return Settings.model_validate(nest_keys(values))
 
 
 def _unheld(values: dict[str, SettingValue]) -> set[object]:
@@ -115,7 +123,7 @@ def _matched(values: dict[str, SettingValue], key: str) -> set[object]:
 
 def test_every_setting_that_carries_trust_is_tried_here() -> None:
     sample = {key: SAMPLES[key][0] for key in TRUSTED}
-    assert {*sample} == {*carrying_trust(Settings())} == {*DEFAULTS}
+    assert {*sample} == {*trusted_values(Settings())} == {*DEFAULTS}
     most = {("sandbox.processes", 9), ("sandbox.processes", 10), ("sandbox.memory_bytes", LEAST_MEMORY + 1)}
     anybody = {(f"anonymous.{which}", name) for which in ("servers", "tools") for name in MATCHED}
     anybody |= {("anonymous.enabled", True), ("anonymous.effects", "read")}  # type: ignore[arg-type]
@@ -128,9 +136,9 @@ def test_what_is_in_force_is_what_both_let_happen(
     confirmed: dict[str, SettingValue], now: dict[str, SettingValue]
 ) -> None:
     found = settings(now)
-    force = carrying_trust(in_force(found, confirmed))
+    force = trusted_values(settings_in_force(found, confirmed))
     assert permitted(force) == permitted(confirmed) & permitted(now)
-    assert looser(confirmed, force) == ()
+    assert looser_settings(confirmed, force) == ()
 
 
 @given(VALUES, VALUES)
@@ -142,19 +150,19 @@ def test_a_setting_is_looser_if_it_lets_more_happen_and_tighter_if_less(
             permitted({**DEFAULTS, "authority.shell": "tighten", key: each[key]}) for each in (confirmed, now)
         )
         if not other <= one:
-            assert key in looser(confirmed, now)
+            assert key in looser_settings(confirmed, now)
         if not one <= other:
-            assert key in tighter(confirmed, now)
+            assert key in tighter_settings(confirmed, now)
         if confirmed[key] == now[key]:
-            assert key not in (*looser(confirmed, now), *tighter(confirmed, now))
+            assert key not in (*looser_settings(confirmed, now), *tighter_settings(confirmed, now))
 
 
 @given(VALUES)
 def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, SettingValue]) -> None:
     assume(len(set(now["upstreams.networks"])) == len(now["upstreams.networks"]))  # type: ignore[arg-type]
     found = settings(now)
-    assert looser(now, now) == tighter(now, now) == ()
-    assert in_force(found, now) == found
+    assert looser_settings(now, now) == tighter_settings(now, now) == ()
+    assert settings_in_force(found, now) == found
 
 
 @pytest.mark.parametrize(
@@ -199,8 +207,8 @@ def test_what_was_confirmed_is_in_force_as_it_was_written(now: dict[str, Setting
     ],
 )
 def test_what_is_in_force(key: str, confirmed: SettingValue, now: SettingValue, force: SettingValue) -> None:
-    made = in_force(settings({key: now}), {key: confirmed})
-    assert public(made)[key] == force
+    made = settings_in_force(settings({key: now}), {key: confirmed})
+    assert public_values(made)[key] == force
     assert made == with_values(settings({key: now}), {key: force})
 
 
@@ -208,12 +216,12 @@ def test_what_is_in_force(key: str, confirmed: SettingValue, now: SettingValue, 
 def test_a_confirmed_value_that_nobody_can_read_lets_nothing_happen(confirmed: SettingValue) -> None:
     now: dict[str, SettingValue] = {"authority.shell": "full", "upstreams.networks": ["10.0.0.0/8"], "hosts": ["a"]}
     now["anonymous.enabled"] = confirmed is not True  # for this one, that can be read
-    force = carrying_trust(in_force(settings(now), dict.fromkeys(TRUSTED, confirmed)))
+    force = trusted_values(settings_in_force(settings(now), dict.fromkeys(TRUSTED, confirmed)))
     assert permitted(force) == set()
 
 
 def test_what_was_never_confirmed_counts_as_confirmed_with_its_default() -> None:
-    assert looser({}, {"authority.shell": "full", "hosts": [], "upstreams.networks": ["10.0.0.0/8"]}) == (
+    assert looser_settings({}, {"authority.shell": "full", "hosts": [], "upstreams.networks": ["10.0.0.0/8"]}) == (
         "upstreams.networks",
     )
 
@@ -221,9 +229,11 @@ def test_what_was_never_confirmed_counts_as_confirmed_with_its_default() -> None
 def test_settings_that_carry_no_trust_are_in_force_as_they_are() -> None:
     large = ("sandbox.", "people.")
     found = Settings.model_validate(
-        nested({key: values[2] if key.startswith(large) else values[0] for key, values in SAMPLES.items()})
+        nest_keys({key: values[2] if key.startswith(large) else values[0] for key, values in SAMPLES.items()})
     )
-    made = in_force(found, {})
+    made = settings_in_force(found, {})
     assert made.store.url == found.store.url
     narrower = {"authority.shell", "holds.calls", "anonymous.enabled", "anonymous.servers", "anonymous.tools"}
-    assert {key for key, value in public(made).items() if value != public(found)[key]} == {*TRUSTED} - narrower
+    assert {key for key, value in public_values(made).items() if value != public_values(found)[key]} == {
+        *TRUSTED
+    } - narrower

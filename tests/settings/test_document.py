@@ -7,7 +7,7 @@ from mcpguard.settings.document import EXAMPLE, json_schema, markdown
 from mcpguard.settings.fields import groups, leaves
 from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
-from mcpguard.settings.phrases import kind
+from mcpguard.settings.phrases import kind_phrase
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 LEAVES = leaves(Settings)
@@ -22,7 +22,7 @@ def test_every_setting_is_on_the_page_with_all_that_is_known_of_it() -> None:
     assert list(rows) == [key for key in LEAVES if "." not in key] + [key for key in LEAVES if "." in key]
     for key, leaf in LEAVES.items():
         assert rows[key].count("|") == 7
-        for fact in (leaf.env, leaf.env_file or "", kind(leaf), leaf.applies[0], leaf.field.description or ""):
+        for fact in (leaf.env, leaf.env_file or "", kind_phrase(leaf), leaf.applies[0], leaf.field.description or ""):
             assert fact in rows[key]
         assert ("| restart, confirmed |" in rows[key]) == (leaf.trust is not None)
 

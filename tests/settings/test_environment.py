@@ -35,7 +35,7 @@ def test_a_list_is_written_with_commas(text: str, hosts: tuple[str, ...]) -> Non
 
 def test_an_item_of_a_list_that_is_wrong_is_counted() -> None:
     assert problem({"MCPGUARD_HOSTS": "a,,b"}) == (
-        "MCPGUARD_HOSTS in the environment (item 2) must be a host or host:port, with https:// before it or nothing"
+        "MCPGUARD_HOSTS in the environment (item 2) must be host or host:port, optionally with https:// before it"
     )
 
 
@@ -62,7 +62,7 @@ def test_a_secret_given_twice_is_refused_even_when_both_agree(tmp_path: Path) ->
     path = tmp_path / "url"
     path.write_text("postgresql://h/d", encoding="utf-8")
     environ = {URL: "postgresql://h/d", f"{URL}_FILE": str(path)}
-    assert problem(environ) == f"{URL} and {URL}_FILE are both in the environment; give one of them"
+    assert problem(environ) == f"{URL} and {URL}_FILE are both in the environment; set only one of them"
 
 
 @pytest.mark.parametrize(

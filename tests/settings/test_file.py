@@ -66,7 +66,7 @@ def test_a_relative_name_is_reported_whole(tmp_path: Path, monkeypatch: pytest.M
         ('{"x": NaN}', ", line 1, column 7: NaN is not JSON"),
         ("[" * 100, ", line 1, column 65: nested deeper than 64 levels"),
         ("", ", line 1, column 1: expecting value"),
-        ("[]", ' must hold a JSON object, with our settings under "mcpguard"'),
+        ("[]", ' must be a JSON object with the settings under "mcpguard"'),
         ("\ufeff{}", ", line 1, column 1: starts with a byte order mark; save it as UTF-8 without one"),
         (" " * (LARGEST_FILE + 1), f": larger than {LARGEST_FILE} bytes"),
     ],
@@ -97,8 +97,8 @@ def test_all_problems_of_all_layers_are_told_at_once(write: WriteFile) -> None:
         load({"listen": "0.0.0.0:1"}, {"MCPGUARD_LIMITS__CONNECTIONS": "many", "MCPGUARD_LIMIT": "1"}, path)
     told = caught.value.problems
     not_loopback = (
-        "must be on loopback (127.0.0.0/8, [::1] or localhost): tokens would go over the network in clear,"
-        " so this version listens on loopback only"
+        "must be on loopback (127.0.0.0/8, [::1] or localhost): on other addresses tokens would cross the network"
+        " unencrypted"
     )
     assert str(caught.value) == "\n".join(told)
     assert set(told) == {
@@ -108,13 +108,13 @@ def test_all_problems_of_all_layers_are_told_at_once(write: WriteFile) -> None:
         f"mcpguard.store.readers in {path} must be a number, not true or false",
         f"mcpguard.store.busy_timout in {path} is not a setting; did you mean store.busy_timeout?",
         f"mcpguard.log.level in {path} must be one of auto, debug, info, warning, error",
-        f"mcpguard.hosts in {path} must be a list of texts",
+        f"mcpguard.hosts in {path} must be a list of strings",
     }
 
 
 def test_values_that_do_not_go_together_are_told_with_where_they_were_given(write: WriteFile) -> None:
     path = write('{"mcpguard": {"definitions": {"max_age": 10, "versions": 5}}}')
-    assert problems(path) == (f"definitions (file {path}) must have a min_age that does not exceed its max_age",)
+    assert problems(path) == (f"definitions (file {path}) must have a min_age that is not greater than its max_age",)
     with pytest.raises(SettingsError) as caught:
         load({}, {"MCPGUARD_DEFINITIONS__MIN_AGE": "11"}, path)
     (problem,) = caught.value.problems

@@ -10,7 +10,7 @@ from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.servers.identity import PartKind
 from mcpguard.domain.servers.launches import Launch, Mount, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.settings.entries.identity import Unidentifiable, identity
+from mcpguard.settings.entries.identity import Unidentifiable, launch_identity
 
 KEY = b"k" * 32
 WRITTEN_OUT = "correct-horse-battery"
@@ -19,7 +19,7 @@ REMOTE = RemoteLaunch(Transport.HTTP, "https://a.example/mcp", {"Authorization":
 
 
 def same(*launches: Launch) -> bool:
-    return len({launch_fingerprint(identity(each, KEY)) for each in launches}) == 1
+    return len({launch_fingerprint(launch_identity(each, KEY)) for each in launches}) == 1
 
 
 def with_variables(variables: Mapping[str, str]) -> StdioLaunch:
@@ -27,9 +27,9 @@ def with_variables(variables: Mapping[str, str]) -> StdioLaunch:
 
 
 def test_the_environment_of_the_guard_has_no_part_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = launch_fingerprint(identity(STDIO, KEY))
+    before = launch_fingerprint(launch_identity(STDIO, KEY))
     monkeypatch.setenv("TOKEN", "another")
-    assert launch_fingerprint(identity(STDIO, KEY)) == before
+    assert launch_fingerprint(launch_identity(STDIO, KEY)) == before
 
 
 def test_only_order_that_means_nothing_is_no_difference() -> None:
@@ -61,7 +61,7 @@ def test_what_was_written_out_is_in_no_representation() -> None:
         with_variables({"TOKEN": WRITTEN_OUT, "BOTH": f"{WRITTEN_OUT}${{env:A}}{WRITTEN_OUT}", "AGAIN": WRITTEN_OUT}),
         dataclasses.replace(REMOTE, headers={"Authorization": WRITTEN_OUT}),
     ):
-        made = identity(launch, KEY)
+        made = launch_identity(launch, KEY)
         digests = [
             part.text
             for each in made.environment + made.headers
@@ -70,7 +70,7 @@ def test_what_was_written_out_is_in_no_representation() -> None:
         ]
         assert WRITTEN_OUT not in repr(made)
         assert len(set(digests)) == len(digests) > 0, "nor does it show that two are the same"
-        assert made != identity(launch, KEY[1:] + b"x")
+        assert made != launch_identity(launch, KEY[1:] + b"x")
 
 
 def test_headers_have_no_case_and_urls_are_taken_as_they_are() -> None:
@@ -81,17 +81,19 @@ def test_headers_have_no_case_and_urls_are_taken_as_they_are() -> None:
 
 
 def test_the_sandbox_is_part_of_it() -> None:
-    made = [identity(dataclasses.replace(STDIO, profile=profile), KEY) for profile in Profile]
-    made += [identity(dataclasses.replace(STDIO, mounts=(Mount("/a", writable),)), KEY) for writable in (True, False)]
+    made = [launch_identity(dataclasses.replace(STDIO, profile=profile), KEY) for profile in Profile]
+    made += [
+        launch_identity(dataclasses.replace(STDIO, mounts=(Mount("/a", writable),)), KEY) for writable in (True, False)
+    ]
     assert len({launch_fingerprint(each) for each in made}) == 5
     assert same(STDIO, dataclasses.replace(STDIO, profile=Profile.STRICT, mounts=())), "unless it says otherwise"
 
 
 def test_consent_is_another_identity_and_the_same_as_one_that_was_declared_so() -> None:
     declared_so = dataclasses.replace(STDIO, profile=Profile.NONE)
-    assert not same(STDIO, STDIO.unconfined())
-    assert same(declared_so, STDIO.unconfined())
-    assert same(STDIO, STDIO.unconfined().as_declared())
+    assert not same(STDIO, STDIO.without_sandbox())
+    assert same(declared_so, STDIO.without_sandbox())
+    assert same(STDIO, STDIO.without_sandbox().as_declared())
 
 
 @pytest.mark.parametrize(
@@ -101,14 +103,14 @@ def test_code_must_be_written_out(name: str) -> None:
     assert not same(with_variables({name: "/a"}), with_variables({name: "/b"}))
     for template in ("${env:X}", "/a:${env:X}", "${file:/x}"):
         with pytest.raises(Unidentifiable, match=f"{name} decides what code runs"):
-            identity(with_variables({name: template}), KEY)
+            launch_identity(with_variables({name: template}), KEY)
 
 
 def test_a_template_that_cannot_be_read_has_no_identity() -> None:
     with pytest.raises(Unidentifiable) as refused:
-        identity(with_variables({"A": f"{WRITTEN_OUT}${{oops}}"}), KEY)
+        launch_identity(with_variables({"A": f"{WRITTEN_OUT}${{oops}}"}), KEY)
     assert WRITTEN_OUT not in str(refused.value)
     with pytest.raises(Unreadable):
-        identity(with_variables({"A": "\ud800"}), KEY)
+        launch_identity(with_variables({"A": "\ud800"}), KEY)
     with pytest.raises(Unreadable):
-        launch_fingerprint(identity(dataclasses.replace(STDIO, command="\ud800"), KEY))
+        launch_fingerprint(launch_identity(dataclasses.replace(STDIO, command="\ud800"), KEY))

@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from mcpguard.settings.environment import RESERVED
-from mcpguard.settings.fields import Applies, Leaf, groups, leaves, public
-from mcpguard.settings.layer import nested
+from mcpguard.settings.fields import Applies, Leaf, groups, leaves, public_values
+from mcpguard.settings.layer import nest_keys
 from mcpguard.settings.model import Audit, Log, Settings, StoreSettings
 from tests.settings.samples import SAMPLES
 
@@ -152,8 +152,8 @@ def test_the_version_changes_with_every_value() -> None:
     versions = {base.version}
     for key, values in SAMPLES.items():
         start = {} if key == "data_dir" else {"data_dir": "/srv/base"}
-        made = [Settings.model_validate(nested(start | {key: value})) for value in values]
-        different = {str(public(each)[key]) for each in made if public(each) != public(base)}
+        made = [Settings.model_validate(nest_keys(start | {key: value})) for value in values]
+        different = {str(public_values(each)[key]) for each in made if public_values(each) != public_values(base)}
         assert len({each.version for each in made} - {base.version}) == len(different), key
         versions |= {each.version for each in made}
     assert all(len(version) == 16 for version in versions)
@@ -169,6 +169,6 @@ def test_the_version_says_of_a_secret_only_whether_it_is_set() -> None:
 
 def test_the_version_is_the_digest_of_the_sorted_values() -> None:
     settings = Settings(data_dir=Path("/srv"), log=Log(level="debug"))
-    text = json.dumps(dict(sorted(public(settings).items())), separators=(",", ":"))
+    text = json.dumps(dict(sorted(public_values(settings).items())), separators=(",", ":"))
     assert settings.version == hashlib.sha256(text.encode()).hexdigest()[:16]
     assert settings.model_copy(update={"listen": "127.0.0.1:9"}).version != settings.version

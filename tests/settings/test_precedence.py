@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.settings.fields import leaves
-from mcpguard.settings.layer import nested
+from mcpguard.settings.layer import nest_keys
 from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
 from tests.settings.samples import SAMPLES, as_file, as_text
@@ -30,7 +30,7 @@ def test_the_highest_layer_wins_and_the_source_says_so(
     loaded = load(in_layer("command line"), environ, path)
 
     winning = in_layer("file") | in_layer("environment") | in_layer("command line")
-    assert loaded.settings == Settings.model_validate(nested(winning))
+    assert loaded.settings == Settings.model_validate(nest_keys(winning))
     assert loaded.config_file == path
     for key, leaf in LEAVES.items():
         highest = next((layer for layer in LAYERS if layer in given_in.get(key, ())), "default")

@@ -16,9 +16,9 @@ from mcpguard.settings.entries.references import (
     Unresolved,
     literals,
     parts,
-    referenced,
+    references_in,
     resolve,
-    shown,
+    shown_template,
 )
 from tests.settings.entries import CANARY
 
@@ -29,7 +29,7 @@ def test_a_template_is_taken_apart_and_kept_as_it_is() -> None:
         "Bearer ", Reference(ReferenceKind.ENV, "A_1"), "-", Reference(ReferenceKind.FILE, "/run/secrets/a b"),
     )  # fmt: skip
     assert literals(template) == ("Bearer ", "-")
-    assert referenced(template) == (
+    assert references_in(template) == (
         Reference(ReferenceKind.ENV, "A_1"),
         Reference(ReferenceKind.FILE, "/run/secrets/a b"),
     )
@@ -47,7 +47,7 @@ def test_a_template_is_taken_apart_and_kept_as_it_is() -> None:
     ],
 )
 def test_a_template_is_shown_only_if_it_is_all_references(template: str, said: str) -> None:
-    assert shown(template) == said
+    assert shown_template(template) == said
 
 
 @given(st.text(alphabet="ab$,{}:/-envfile", max_size=20))
@@ -88,7 +88,7 @@ def test_one_newline_at_the_end_of_a_file_is_dropped(folder: Path, content: byte
     [
         (b"", "is empty"),
         (b"\n", "is empty"),
-        (b"a\0b", "holds a NUL character"),
+        (b"a\0b", "contains a NUL character"),
         (CANARY.encode() + b"\xff", "is not UTF-8 text"),
         (CANARY.encode() * LARGEST_SECRET, f"is larger than {LARGEST_SECRET} bytes"),
     ],
@@ -117,7 +117,7 @@ def test_only_files_below_the_folders_are_read(folder: Path, tmp_path: Path) -> 
     (folder / "loop").symlink_to(folder / "loop")
     (tmp_path / "secrets-too").mkdir()
     (tmp_path / "secrets-too" / "a").write_text(CANARY, encoding="utf-8")
-    beyond = "is below no folder of the setting upstreams.secret_folders, nor among the secrets of this server"
+    beyond = "is neither below a folder in the setting upstreams.secret_folders nor among the secrets of this server"
     for path in (f"{folder}/link", f"{folder}/../outside", f"{tmp_path}/outside", f"{tmp_path}/secrets-too/a"):
         assert unresolved(f"${{file:{path}}}", folder) == f"{path} {beyond}"
     assert unresolved(f"${{file:{folder}/a}}") == f"{folder}/a {beyond}"
@@ -145,7 +145,7 @@ def test_only_regular_files_are_read(folder: Path) -> None:
 def test_a_variable_must_be_set() -> None:
     assert unresolved(f"{CANARY} ${{env:NONE}}") == "NONE is not set in the environment of mcpguard"
     assert unresolved("${env:EMPTY}") == "EMPTY is empty in the environment of mcpguard"
-    assert unresolved(f"${{:{CANARY}}}").startswith('a value holds "${" that begins no reference')
+    assert unresolved(f"${{:{CANARY}}}").startswith('a value contains "${" without a valid reference')
 
 
 @pytest.mark.parametrize("text", ["a\r\nB: c", "a\n", " a", "a ", "a\0", "ü", "\x7f"])

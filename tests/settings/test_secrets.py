@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from mcpguard.cli.config import app
 from mcpguard.settings.document import json_schema, markdown
-from mcpguard.settings.fields import leaves, public
+from mcpguard.settings.fields import leaves, public_values
 from mcpguard.settings.layer import SettingsLayer
 from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
@@ -40,7 +40,12 @@ def test_no_representation_of_what_was_loaded_shows_it(tmp_path: Path) -> None:
         loaded = load(cli, environ, config)
         assert loaded.settings.store.url is not None
         assert loaded.settings.store.url.get_secret_value() == URL
-        shown = (repr(loaded), str(loaded.settings), loaded.settings.model_dump_json(), str(public(loaded.settings)))
+        shown = (
+            repr(loaded),
+            str(loaded.settings),
+            loaded.settings.model_dump_json(),
+            str(public_values(loaded.settings)),
+        )
         assert CANARY not in "".join(shown)
 
 

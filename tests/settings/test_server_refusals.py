@@ -2,25 +2,25 @@
 
 import pytest
 
-from mcpguard.settings.entries.references import shown
-from mcpguard.settings.entries.servers import declared
+from mcpguard.settings.entries.references import shown_template
+from mcpguard.settings.entries.servers import declared_servers
 from tests.settings.entries import CANARY, remote, stdio
 
 URL_FORM = "must be a URL in ASCII, without spaces and with other characters percent-encoded"
 URL_HOST = "must have a host, and a port from 1 to 65535 if it has one"
-URL_USER = "must have no user or password in it; put what the server asks for into headers"
-ONE_LINE = "must be ASCII on one line, without blanks around it"
+URL_USER = "must not contain a user or password; use headers instead"
+ONE_LINE = "must be ASCII on one line, without surrounding spaces"
 WRITTEN_OUT = (
-    "must be written out, without ${…}; references stand in values of env and headers, and ${file:/path} in args"
+    "must be written out, without ${…}; references are allowed in values of env and headers, and ${file:/path} in args"
 )
 SECONDS = "must be a number of seconds (not milliseconds) above 0, at most 3600"
-MOUNT = "must be a whole path without .., and may end in :rw"
-VARIABLE_NAME = "is no name of a variable: letters, digits and _, no digit first"
+MOUNT = "must be an absolute path without .., optionally followed by :rw"
+VARIABLE_NAME = "is not a valid variable name: use letters, digits and _, and no digit first"
 
 
 def problem(entry: object, label: str = "x") -> str:
     """What is wrong with the entry; another server stands beside it and is not touched by that."""
-    found = declared({"mcpServers": {label: entry, "other": {"command": "other"}}})
+    found = declared_servers({"mcpServers": {label: entry, "other": {"command": "other"}}})
     assert [each.name for each in found.servers] == ["other"]
     (sentence,) = found.problems
     return sentence
@@ -34,49 +34,52 @@ REFUSED: list[tuple[object, str]] = [
     (stdio(url="https://h/"), " has both a command and a url; give one of them"),
     ({"command": ""}, ".command is empty"),
     ({"command": " "}, ".command is empty"),
-    ({"command": 5}, ".command must be text"),
+    ({"command": 5}, ".command must be a string"),
     ({"command": []}, ".command is empty"),
     ({"command": ["", "a"]}, ".command is empty"),
-    ({"command": ["a", 5]}, ".command[1] must be text"),
-    ({"command": ["a"], "args": ["b"]}, ".args stands beside a command that is a list; write them into the list"),
-    ({"command": "a\0b"}, ".command holds a NUL character"),
+    ({"command": ["a", 5]}, ".command[1] must be a string"),
+    (
+        {"command": ["a"], "args": ["b"]},
+        ".args cannot be combined with a command that is a list; put the arguments into the list",
+    ),
+    ({"command": "a\0b"}, ".command contains a NUL character"),
     ({"command": "${env:X}"}, f".command {WRITTEN_OUT}"),
-    (stdio(args="-y x"), ".args must be a list of texts"),
-    (stdio(args=["a", 8080]), ".args[1] must be text"),
-    (stdio(args=["a\0"]), ".args[0] holds a NUL character"),
-    (stdio(args=["--token", "${env:TOKEN}"]), ".args[1] may refer to files only: write ${file:/path}"),
+    (stdio(args="-y x"), ".args must be a list of strings"),
+    (stdio(args=["a", 8080]), ".args[1] must be a string"),
+    (stdio(args=["a\0"]), ".args[0] contains a NUL character"),
+    (stdio(args=["--token", "${env:TOKEN}"]), ".args[1] may only refer to files: write ${file:/path}"),
     (
         stdio(args=["--token=${TOKEN:-none}"]),
-        ".args[0] must be ${env:NAME}, without a default; give the variable where mcpguard starts",
+        ".args[0] must be ${env:NAME}, without a default; set the variable where mcpguard is started",
     ),
     (
         stdio(args=["${workspaceFolder}/a"]),
-        ".args[0] must be written out, as mcpguard has no workspace and no editor",
+        ".args[0] must be written out: mcpguard has no workspace and no editor",
     ),
-    ({"command": ["${file:/bin/x}", "a"]}, ".command must begin with a program that is written out"),
-    (stdio(args=["${file:relative}"]), ".args[0] must name a file by its whole path in ${file:/path}"),
-    (stdio(args=["a" * 65_536]), ".args and the command are larger than 65536 bytes"),
-    (stdio(args=["é" * 32_768]), ".args and the command are larger than 65536 bytes"),
-    (stdio(cwd="srv"), ".cwd must be a whole path"),
-    (stdio(cwd="~/srv"), ".cwd must be a whole path"),
+    ({"command": ["${file:/bin/x}", "a"]}, ".command must begin with a program, not a reference"),
+    (stdio(args=["${file:relative}"]), ".args[0] must name a file by its absolute path in ${file:/path}"),
+    (stdio(args=["a" * 65_536]), ".args and the command together exceed 65536 bytes"),
+    (stdio(args=["é" * 32_768]), ".args and the command together exceed 65536 bytes"),
+    (stdio(cwd="srv"), ".cwd must be an absolute path"),
+    (stdio(cwd="~/srv"), ".cwd must be an absolute path"),
     (stdio(cwd=""), ".cwd is empty"),
-    (stdio(cwd="/a\0"), ".cwd holds a NUL character"),
+    (stdio(cwd="/a\0"), ".cwd contains a NUL character"),
     (stdio(cwd="/${env:X}"), f".cwd {WRITTEN_OUT}"),
-    (stdio(cwd="/a", working_dir="/b"), ".cwd says something else than working_dir; give one of them"),
+    (stdio(cwd="/a", working_dir="/b"), ".cwd differs from working_dir; give only one of them"),
     (stdio(sandbox="off"), ".sandbox must be one of strict, contained, none"),
     (stdio(sandbox=False), ".sandbox must be one of strict, contained, none"),
-    (stdio(mounts="/srv"), ".mounts must be a list of texts"),
-    (stdio(mounts=["/a", 5]), ".mounts[1] must be text"),
+    (stdio(mounts="/srv"), ".mounts must be a list of strings"),
+    (stdio(mounts=["/a", 5]), ".mounts[1] must be a string"),
     (stdio(mounts=["srv"]), f".mounts[0] {MOUNT}"),
     (stdio(mounts=["/a", "/a/../b:rw"]), f".mounts[1] {MOUNT}"),
     (stdio(mounts=["//a"]), f".mounts[0] {MOUNT}"),
     (stdio(mounts=[":rw"]), f".mounts[0] {MOUNT}"),
-    (stdio(mounts=["/a", "/a/:rw"]), ".mounts[1] names a folder that is named before"),
+    (stdio(mounts=["/a", "/a/:rw"]), ".mounts[1] repeats an earlier folder"),
     (stdio(mounts=["/${env:X}"]), f".mounts[0] {WRITTEN_OUT}"),
     (stdio(mounts=[f"/{number}" for number in range(51)]), ".mounts has more than 50 folders"),
-    (stdio(env=["A=b"]), ".env must be an object of texts"),
-    (stdio(env={"A": 1}), ".env.A must be text"),
-    (stdio(env={"A": "b\0"}), ".env.A holds a NUL character"),
+    (stdio(env=["A=b"]), ".env must be an object of strings"),
+    (stdio(env={"A": 1}), ".env.A must be a string"),
+    (stdio(env={"A": "b\0"}), ".env.A contains a NUL character"),
     (stdio(env={"1A": "b"}), f".env has 1A, which {VARIABLE_NAME}"),
     (stdio(env={"A=B": "b"}), f".env has A=B, which {VARIABLE_NAME}"),
     (stdio(env={"A\n": "b"}), f".env has A⟨U+000A⟩, which {VARIABLE_NAME}"),
@@ -90,15 +93,15 @@ REFUSED: list[tuple[object, str]] = [
     (stdio(timeout=10**400), f".timeout {SECONDS}"),
     (stdio(timeout=float("nan")), f".timeout {SECONDS}"),
     (stdio(disabled="yes"), ".disabled must be true or false"),
-    (stdio(disabled=True, enabled=True), ".enabled says something else than disabled; give one of them"),
-    (stdio(type="http"), ".type is http, which goes with a url"),
+    (stdio(disabled=True, enabled=True), ".enabled contradicts disabled; give only one of them"),
+    (stdio(type="http"), ".type is http, which needs a url"),
     (stdio(type="ws"), ".type must be one of stdio, http, streamable-http, sse"),
     (stdio(type=["stdio"]), ".type must be one of stdio, http, streamable-http, sse"),
-    (stdio(type="stdio", transport="sse"), ".type says something else than transport; give one of them"),
-    (remote(protocol="stdio"), ".protocol is stdio, which goes with a command"),
-    (remote(serverUrl="https://other/"), ".url says something else than serverUrl; give one of them"),
+    (stdio(type="stdio", transport="sse"), ".type differs from transport; give only one of them"),
+    (remote(protocol="stdio"), ".protocol is stdio, which needs a command"),
+    (remote(serverUrl="https://other/"), ".url differs from serverUrl; give only one of them"),
     ({"url": ""}, ".url is empty"),
-    ({"url": 5}, ".url must be text"),
+    ({"url": 5}, ".url must be a string"),
     ({"url": "https://h/${env:KEY}"}, f".url {WRITTEN_OUT}"),
     ({"url": "ftp://h/"}, ".url must begin with http:// or https://"),
     ({"url": "//h/"}, ".url must begin with http:// or https://"),
@@ -116,24 +119,24 @@ REFUSED: list[tuple[object, str]] = [
     ({"url": "https://a..b/"}, f".url {URL_HOST}"),
     ({"url": f"https://u:{CANARY}@h/"}, f".url {URL_USER}"),
     ({"url": "https://@h/"}, f".url {URL_USER}"),
-    ({"url": "https://h/#a"}, ".url must have no fragment (#…)"),
-    ({"url": "https://h/#"}, ".url must have no fragment (#…)"),
+    ({"url": "https://h/#a"}, ".url must not have a fragment (#…)"),
+    ({"url": "https://h/#"}, ".url must not have a fragment (#…)"),
     ({"url": "https://h/a b"}, f".url {URL_FORM}"),
     ({"url": "https://h\n/"}, f".url {URL_FORM}"),
     ({"url": "https://h\\@evil/"}, f".url {URL_FORM}"),
     ({"url": "https://bücher.example/"}, f".url {URL_FORM}"),
     ({"url": "https://h/" + "a" * 2048}, ".url is longer than 2048 characters"),
-    (remote(headers="A: b"), ".headers must be an object of texts"),
-    (remote(headers={"A": 1}), ".headers.A must be text"),
+    (remote(headers="A: b"), ".headers must be an object of strings"),
+    (remote(headers={"A": 1}), ".headers.A must be a string"),
     (remote(headers={"A": "b\r\nHost: evil"}), f".headers.A {ONE_LINE}"),
     (remote(headers={"A": "${env:X}\nB: c"}), f".headers.A {ONE_LINE}"),
     (remote(headers={"A": " b"}), f".headers.A {ONE_LINE}"),
     (remote(headers={"A": "ü"}), f".headers.A {ONE_LINE}"),
-    (remote(headers={"A b": "c"}), ".headers has A b, which is no name of a header"),
-    (remote(headers={"": "c"}), ".headers has , which is no name of a header"),
-    (remote(headers={"A": "b", "a": "c"}), ".headers has a, which stands there twice"),
+    (remote(headers={"A b": "c"}), ".headers has A b, which is not a valid header name"),
+    (remote(headers={"": "c"}), ".headers has , which is not a valid header name"),
+    (remote(headers={"A": "b", "a": "c"}), ".headers has a, which is given twice"),
     *[
-        (remote(headers={name: "b"}), f".headers has {name}, which mcpguard sets itself")
+        (remote(headers={name: "b"}), f".headers has {name}, which is set by mcpguard itself")
         for name in (
             "Host", "content-length", "Transfer-Encoding", "Content-Type", "ACCEPT", "Mcp-Session-Id", "mcp-x",
             "MCP-Protocol-Version", "Connection", "Last-Event-ID",
@@ -148,29 +151,29 @@ def test_what_is_wrong_is_told_with_its_place_and_costs_that_server_only(entry: 
 
 
 NOT_CLOSED = (
-    'holds "${" without "}"; where the value itself has these characters, keep it in a file and write ${file:/path}'
+    'contains "${" without "}"; if the value itself has these characters, put it into a file and write ${file:/path}'
 )
 FOREIGN = [
     ("${TOKEN}", "must be ${env:NAME} instead of ${NAME}"),
     ("Bearer ${TOKEN}", "must be ${env:NAME} instead of ${NAME}"),
-    ("${TOKEN:-x}", "must be ${env:NAME}, without a default; give the variable where mcpguard starts"),
-    ("${env:TOKEN:-x}", "must name a variable of the environment in ${env:NAME}, and nothing else"),
-    ("${env:}", "must name a variable of the environment in ${env:NAME}, and nothing else"),
-    ("${env:1}", "must name a variable of the environment in ${env:NAME}, and nothing else"),
+    ("${TOKEN:-x}", "must be ${env:NAME}, without a default; set the variable where mcpguard is started"),
+    ("${env:TOKEN:-x}", "must name an environment variable in ${env:NAME}, and nothing else"),
+    ("${env:}", "must name an environment variable in ${env:NAME}, and nothing else"),
+    ("${env:1}", "must name an environment variable in ${env:NAME}, and nothing else"),
     (
         "${input:token}",
-        "cannot be asked for; put it where mcpguard starts and write ${env:NAME}, or write ${file:/path}",
+        "cannot be prompted for; set it where mcpguard is started and write ${env:NAME}, or write ${file:/path}",
     ),
-    ("${workspaceFolder}/x", "must be written out, as mcpguard has no workspace and no editor"),
-    ("${workspaceFolder:a}", "must be written out, as mcpguard has no workspace and no editor"),
-    ("${userHome}", "must be written out, as mcpguard has no workspace and no editor"),
+    ("${workspaceFolder}/x", "must be written out: mcpguard has no workspace and no editor"),
+    ("${workspaceFolder:a}", "must be written out: mcpguard has no workspace and no editor"),
+    ("${userHome}", "must be written out: mcpguard has no workspace and no editor"),
     ("${keyring:X}", "cannot be taken from a keyring yet; write ${env:NAME} or ${file:/path}"),
-    ("${file:secret}", "must name a file by its whole path in ${file:/path}"),
-    ("${file:~/secret}", "must name a file by its whole path in ${file:/path}"),
-    ("${file:/a\0b}", "must name a file by its whole path in ${file:/path}"),
+    ("${file:secret}", "must name a file by its absolute path in ${file:/path}"),
+    ("${file:~/secret}", "must name a file by its absolute path in ${file:/path}"),
+    ("${file:/a\0b}", "must name a file by its absolute path in ${file:/path}"),
     ("${file}", "must be ${env:NAME} instead of ${NAME}"),
-    ("${}", 'holds "${" that begins no reference; there are ${env:NAME} and ${file:/path}'),
-    ("${ENV:X}", 'holds "${" that begins no reference; there are ${env:NAME} and ${file:/path}'),
+    ("${}", 'contains "${" without a valid reference; write ${env:NAME} or ${file:/path}'),
+    ("${ENV:X}", 'contains "${" without a valid reference; write ${env:NAME} or ${file:/path}'),
     (
         "a${b",
         NOT_CLOSED,
@@ -182,14 +185,14 @@ FOREIGN = [
 def test_other_forms_of_references_are_refused_with_what_to_write(template: str, sentence: str) -> None:
     assert problem(stdio(env={"A": template})) == f"mcpServers.x.env.A {sentence}"
     assert problem(remote(headers={"A": template})) == f"mcpServers.x.headers.A {sentence}"
-    assert shown(template) == "(set)"
+    assert shown_template(template) == "(set)"
 
 
 @pytest.mark.parametrize(
     ("label", "place", "sentence"),
     [
-        ("", 'mcpServers[""]', "has no letter a to z and no digit that a name could be made of"),
-        ("日本", 'mcpServers["日本"]', "has no letter a to z and no digit that a name could be made of"),
+        ("", 'mcpServers[""]', "must have a letter a to z or a digit in its name"),
+        ("日本", 'mcpServers["日本"]', "must have a letter a to z or a digit in its name"),
         ("\x1b[31m\u202e", 'mcpServers["⟨U+001B⟩[31m⟨U+202E⟩"]', "must be an object"),
         ("a" * 201, f"mcpServers.{'a' * 60}…", "has a name longer than 200 characters"),
     ],

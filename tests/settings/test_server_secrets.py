@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from mcpguard.cli.config import app
 from mcpguard.domain.servers.upstreams import NAME
-from mcpguard.settings.entries.servers import declared
+from mcpguard.settings.entries.servers import declared_servers
 from mcpguard.settings.load import load
 from mcpguard.settings.problems import SettingsError
 from mcpguard.text.visible import visible
@@ -56,7 +56,7 @@ def test_a_literal_value_is_shown_nowhere(value: str, write: WriteFile) -> None:
 def test_a_value_that_stands_in_the_wrong_place_is_in_no_sentence(key: str) -> None:
     for value in MISPLACED:
         for entry in (stdio(), remote()):
-            found = declared(
+            found = declared_servers(
                 {"mcpServers": {"x": entry | {key: value}}, "servers": [entry | {key: value, "x": CANARY}]}
             )
             assert CANARY not in "".join(found.problems + found.notices)
@@ -89,7 +89,7 @@ PLACES = st.dictionaries(st.text(max_size=6), ENTRIES | JSON, max_size=4) | st.l
 def test_no_file_makes_the_reader_raise_or_repeat_a_literal(
     besides: dict[str, object], first: object, second: object
 ) -> None:
-    found = declared(besides | {"mcpServers": first, "servers": second})
+    found = declared_servers(besides | {"mcpServers": first, "servers": second})
     names = [each.name for each in found.servers]
     assert len(names) == len(set(names))
     assert all(NAME.fullmatch(name) for name in names)

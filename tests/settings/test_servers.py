@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from mcpguard.cli.config import app
-from mcpguard.domain.servers.launches import Declared, Era, RemoteLaunch, StdioFraming, StdioLaunch, Templates
+from mcpguard.domain.servers.launches import DeclaredServer, Era, RemoteLaunch, StdioFraming, StdioLaunch, Templates
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.settings.entries.servers import MOST_SERVERS, DeclaredServers, declared
+from mcpguard.settings.entries.servers import MOST_SERVERS, DeclaredServers, declared_servers
 from mcpguard.settings.load import load
 from mcpguard.settings.problems import SettingsError
 from tests.settings.entries import CANARY, remote, stdio
@@ -20,47 +20,47 @@ HTTP: Final = Transport.HTTP
 SSE: Final = Transport.SSE
 
 
-def only(whole: Mapping[str, object]) -> Declared:
+def only(whole: Mapping[str, object]) -> DeclaredServer:
     """The one server of a file with which nothing is wrong."""
-    found = declared(whole)
+    found = declared_servers(whole)
     assert (found.problems, found.notices) == ((), ())
     (server,) = found.servers
     return server
 
 
-FORMS: list[tuple[dict[str, object], Declared]] = [
+FORMS: list[tuple[dict[str, object], DeclaredServer]] = [
     (
         {"mcpServers": {"GitHub": {"command": "npx", "args": ["-y", "pkg"], "env": {"T": "${env:GH}"}, "cwd": "/srv"}}},
-        Declared("github", "GitHub", StdioLaunch("npx", ("-y", "pkg"), {"T": "${env:GH}"}, "/srv")),
+        DeclaredServer("github", "GitHub", StdioLaunch("npx", ("-y", "pkg"), {"T": "${env:GH}"}, "/srv")),
     ),
     (
         {"mcpServers": {"my.wiki": {"type": "http", "url": "https://w.example/mcp?k=v", "headers": {"X-A": "b"}}}},
-        Declared("my-wiki", "my.wiki", RemoteLaunch(HTTP, "https://w.example/mcp?k=v", {"X-A": "b"})),
+        DeclaredServer("my-wiki", "my.wiki", RemoteLaunch(HTTP, "https://w.example/mcp?k=v", {"X-A": "b"})),
     ),
     (
         {"mcpServers": {"x": {"url": "http://127.0.0.1:8080"}}},
-        Declared("x", "x", RemoteLaunch(HTTP, "http://127.0.0.1:8080")),
+        DeclaredServer("x", "x", RemoteLaunch(HTTP, "http://127.0.0.1:8080")),
     ),
     (
         {"mcpServers": {"x": {"serverUrl": "https://w.example/", "type": "streamableHttp"}}},
-        Declared("x", "x", RemoteLaunch(HTTP, "https://w.example/")),
+        DeclaredServer("x", "x", RemoteLaunch(HTTP, "https://w.example/")),
     ),
     (
         {"mcpServers": {"x": {"httpUrl": "https://w.example/", "transport": "streamable-http", "disabled": True}}},
-        Declared("x", "x", RemoteLaunch(HTTP, "https://w.example/"), enabled=False),
+        DeclaredServer("x", "x", RemoteLaunch(HTTP, "https://w.example/"), enabled=False),
     ),
     (
         {"mcpServers": {"x": {"url": "https://[2001:db8::1]:8443/sse", "type": "sse", "disabled": False}}},
-        Declared("x", "x", RemoteLaunch(SSE, "https://[2001:db8::1]:8443/sse")),
+        DeclaredServer("x", "x", RemoteLaunch(SSE, "https://[2001:db8::1]:8443/sse")),
     ),
     (
         {"servers": [{"id": "every", "command": ["npx", "everything"], "env": {"A": "b"}, "timeout": 30}]},
-        Declared("every", "every", StdioLaunch("npx", ("everything",), {"A": "b"}), timeout=30.0),
+        DeclaredServer("every", "every", StdioLaunch("npx", ("everything",), {"A": "b"}), timeout=30.0),
     ),
-    ({"servers": {"x": {"type": "stdio", "command": "x"}}, "mcpguard": {}}, Declared("x", "x", StdioLaunch("x"))),
+    ({"servers": {"x": {"type": "stdio", "command": "x"}}, "mcpguard": {}}, DeclaredServer("x", "x", StdioLaunch("x"))),
     (
         {"mcpServers": [{"name": "x", "protocol": "stdio", "command": "x", "working_dir": "/srv", "enabled": True}]},
-        Declared("x", "x", StdioLaunch("x", folder="/srv")),
+        DeclaredServer("x", "x", StdioLaunch("x", folder="/srv")),
     ),
     (
         {
@@ -68,32 +68,34 @@ FORMS: list[tuple[dict[str, object], Declared]] = [
                 {"name": "x", "protocol": "auto", "url": "http://h/", "args": [], "env": {}, "enabled": False}
             ]
         },
-        Declared("x", "x", RemoteLaunch(HTTP, "http://h/"), enabled=False),
+        DeclaredServer("x", "x", RemoteLaunch(HTTP, "http://h/"), enabled=False),
     ),
     (
         {"mcpServers": {"x": {"command": "x", "framing": "headers", "era": "legacy", "timeout": 0.5, "env": None}}},
-        Declared("x", "x", StdioLaunch("x", framing=StdioFraming.HEADERS), timeout=0.5, era=Era.LEGACY),
+        DeclaredServer("x", "x", StdioLaunch("x", framing=StdioFraming.HEADERS), timeout=0.5, era=Era.LEGACY),
     ),
 ]
 
 
 @pytest.mark.parametrize(("whole", "server"), FORMS)
-def test_every_form_is_read(whole: dict[str, object], server: Declared) -> None:
+def test_every_form_is_read(whole: dict[str, object], server: DeclaredServer) -> None:
     assert only(whole) == server
 
 
 def test_the_order_is_the_files_and_both_places_are_read() -> None:
-    found = declared({"servers": {"c": {"command": "c"}}, "mcpServers": {"b": {"command": "b"}, "a": {"command": "a"}}})
+    found = declared_servers(
+        {"servers": {"c": {"command": "c"}}, "mcpServers": {"b": {"command": "b"}, "a": {"command": "a"}}}
+    )
     assert [each.name for each in found.servers] == ["b", "a", "c"]
 
 
 @pytest.mark.parametrize("whole", [{}, {"mcpServers": {}}, {"servers": []}, {"mcpServers": None, "mcpguard": {}}])
 def test_a_file_may_declare_nothing(whole: dict[str, object]) -> None:
-    assert declared(whole) == DeclaredServers()
+    assert declared_servers(whole) == DeclaredServers()
 
 
 def test_labels_that_fold_alike_are_all_refused() -> None:
-    found = declared(
+    found = declared_servers(
         {
             "mcpServers": {"My Wiki": stdio(), "my-wiki": stdio(), "b": stdio()},
             "servers": [{"id": "MY.WIKI", "command": "x"}, {"id": "c", "command": "x"}],
@@ -109,30 +111,30 @@ def test_labels_that_fold_alike_are_all_refused() -> None:
     ("item", "sentence"),
     [
         ({"command": "x"}, "must have a name"),
-        ({"name": 5, "command": "x"}, "must have a name that is text"),
+        ({"name": 5, "command": "x"}, "must have a name that is a string"),
         ("x", "must be an object"),
     ],
 )
 def test_an_item_of_a_list_is_named_by_its_number(item: object, sentence: str) -> None:
-    found = declared({"mcpServers": [{"name": "a", "command": "a"}, item]})
+    found = declared_servers({"mcpServers": [{"name": "a", "command": "a"}, item]})
     assert [each.name for each in found.servers] == ["a"]
     assert found.problems == (f"mcpServers[1] {sentence}",)
 
 
 @pytest.mark.parametrize("value", ["x", 5, True])
 def test_servers_are_an_object_or_a_list(value: object) -> None:
-    found = declared({"servers": value})
-    assert found.problems == ("servers must be an object with a server for each label, or a list of servers",)
+    found = declared_servers({"servers": value})
+    assert found.problems == ("servers must be an object with a server under each label, or a list of servers",)
 
 
 def test_of_too_many_servers_the_first_are_read() -> None:
-    found = declared({"mcpServers": {f"s{number}": stdio() for number in range(MOST_SERVERS + 1)}})
+    found = declared_servers({"mcpServers": {f"s{number}": stdio() for number in range(MOST_SERVERS + 1)}})
     assert len(found.servers) == MOST_SERVERS
-    assert found.problems == ("201 servers are declared; only the first 200 are read",)
+    assert found.problems == ("the file declares 201 servers; only the first 200 are read",)
 
 
 def test_of_very_many_problems_the_first_are_told() -> None:
-    found = declared({"mcpServers": {"x": stdio(env={f"A{number}": number for number in range(500)})}})
+    found = declared_servers({"mcpServers": {"x": stdio(env={f"A{number}": number for number in range(500)})}})
     assert len(found.problems) == 11
     assert found.problems[-1] == "mcpServers.x has 490 more problems"
 
@@ -145,15 +147,15 @@ TRUST = [
 
 @pytest.mark.parametrize("key", TRUST)
 def test_no_key_makes_a_server_trusted(key: str) -> None:
-    found = declared({"mcpServers": {"x": stdio(**{key: [CANARY]})}})
-    assert found.servers == (Declared("x", "x", StdioLaunch("x")),)
+    found = declared_servers({"mcpServers": {"x": stdio(**{key: [CANARY]})}})
+    assert found.servers == (DeclaredServer("x", "x", StdioLaunch("x")),)
     assert found.notices == (f"mcpServers.x: ignored {key} (nothing in a file approves a server)",)
 
 
 def test_keys_that_are_not_known_are_named_and_ignored() -> None:
     long, seven = "k" * 60 + "…", "a0, a1, a2, a3, a4, a5, a6"
     entry = stdio(**{"icon": 1, "note\x1b": 2, "k" * 100: 3, "headers": {"A": CANARY}} | {f"a{n}": n for n in range(9)})
-    found = declared(
+    found = declared_servers(
         {"theme": 1, "$schema": "s", "mcpServers": {"x": entry, "y": remote(env={"A": CANARY}, args=["a"])}}
     )
     assert (len(found.servers), found.problems) == (2, ())
@@ -178,7 +180,7 @@ def test_keys_that_are_not_known_are_named_and_ignored() -> None:
     ],
 )
 def test_what_differs_in_anything_is_another_declaration(other: dict[str, object]) -> None:
-    def first() -> Declared:
+    def first() -> DeclaredServer:
         return only({"servers": {"x": stdio(env={"A": "${env:X}", "B": "c"})}})
 
     turned = only({"mcpServers": {"x": stdio(env={"B": "c", "A": "${env:X}"})}})

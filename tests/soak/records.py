@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcpguard.store.engine.offline import reading
+from mcpguard.store.engine.offline import open_offline
 from mcpguard.store.rows import chains, records
 from tests.soak.book import ANSWERED, BUSY, FAILED, GIVEN_UP, LOST, UNREACHABLE, Asked, Book
 
@@ -69,8 +69,8 @@ def _compare(asked: Asked, found: list[tuple[str, Entry]], book: Book) -> None:
 
 
 def _every(database: Path) -> Iterator[dict[str, Any]]:
-    with reading(database) as connect, connect() as connection:
-        for chain in chains.every(connection):
+    with open_offline(database) as connect, connect() as connection:
+        for chain in chains.list_chains(connection):
             for record in records.walk(connection, chain, 2**62):
                 if record.content is not None:
                     yield json.loads(record.content)

@@ -12,7 +12,7 @@ from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.postgres import Postgres
 from mcpguard.store.engine.schema import upgrade
 from mcpguard.store.engine.sqlite import SQLite
-from mcpguard.store.engine.store import Store, opened
+from mcpguard.store.engine.store import Store, open_store
 from tests.postgres import fresh_database
 from tests.store.searched import fill
 from tests.store.tally import Tally
@@ -35,7 +35,7 @@ def tally() -> Tally:
 
 @pytest.fixture
 async def store(backend: Backend, tally: Tally) -> AsyncIterator[Store]:
-    async with opened(backend, tally, batch=64, readers=2) as ready:
+    async with open_store(backend, tally, batch=64, readers=2) as ready:
         yield ready
 
 

@@ -25,16 +25,16 @@ class Tally:
     def mark(self, _: Connection) -> object:
         return self.counted
 
-    def back_to(self, mark: object) -> None:
+    def return_to(self, mark: object) -> None:
         assert isinstance(mark, int)
         self.counted = mark
 
     def prepare(self, connection: Connection) -> None:
         """Nothing to write."""
 
-    def kept(self) -> None:
+    def confirm(self) -> None:
         assert self.counted is not None
         self.sure = self.counted
 
-    def undone(self) -> None:
+    def discard(self) -> None:
         self.counted = None

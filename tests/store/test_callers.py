@@ -30,16 +30,16 @@ def grant(id_: str = "one", label: str = "agent") -> Grant:
 def test_a_caller_comes_back_as_it_was(connection: Connection, granted: Grant, digest: bytes) -> None:
     connection.execute(delete(table))
     callers.put(connection, granted, digest)
-    assert callers.every(connection) == [(granted, digest)]
-    assert callers.holds(connection, "one")
+    assert callers.list_callers(connection) == [(granted, digest)]
+    assert callers.is_active(connection, "one")
 
 
 def test_what_was_revoked_is_gone_and_revoked_once(connection: Connection) -> None:
     callers.put(connection, grant(), DIGEST)
     assert callers.revoke(connection, "one", 7, "another")
     assert not callers.revoke(connection, "one", 8, "a third")
-    assert callers.every(connection) == []
-    assert not callers.holds(connection, "one")
+    assert callers.list_callers(connection) == []
+    assert not callers.is_active(connection, "one")
     (row,) = connection.execute(table.select())
     assert (row.revoked_at, row.revoked_by) == (7, "another")
     assert not callers.revoke(connection, "nobody", 9, "a third")
@@ -58,7 +58,7 @@ def test_of_one_that_was_revoked_the_label_is_free_and_nothing_else(connection: 
     callers.put(connection, grant(), DIGEST)
     callers.revoke(connection, "one", 7, "another")
     callers.put(connection, grant("two"), b"o" * 32)
-    assert [each.caller.id for each, _ in callers.every(connection)] == ["two"]
+    assert [each.caller.id for each, _ in callers.list_callers(connection)] == ["two"]
     savepoint = connection.begin_nested()
     with pytest.raises(IntegrityError):
         callers.put(connection, grant("three", "b"), DIGEST)

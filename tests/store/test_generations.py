@@ -7,18 +7,18 @@ import pytest
 from sqlalchemy import Connection
 
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
-from mcpguard.domain.servers.launches import Declared, RemoteLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, RemoteLaunch
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Transport, Upstream
 from mcpguard.store.engine.backend import Backend
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.schema import upgrade
-from mcpguard.store.files.sealing import Seal
+from mcpguard.store.files.seals import Seal
 from mcpguard.store.rows import generations, pins, upstreams
 
 UPSTREAM = Upstream("up", "web", Transport.HTTP, generation=3, prefixes=("file:///data", "note://ä"))
 PIN = Pin("one", "up", CapabilityKind.TOOL, "tool", Fingerprint("v1:" + "a" * 64), generation=7)
-DECLARED = Declared("web", "web", RemoteLaunch(Transport.HTTP, "https://example.com/mcp"))
+DECLARED = DeclaredServer("web", "web", RemoteLaunch(Transport.HTTP, "https://example.com/mcp"))
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def connection(backend: Backend) -> Iterator[Connection]:
 def test_both_have_to_be_what_they_were(
     connection: Connection, upstream: tuple[str, int], pin: tuple[str, int] | None, same: bool
 ) -> None:
-    assert generations.are(connection, upstream, pin) is same
+    assert generations.are_current(connection, upstream, pin) is same
 
 
 def test_an_upstream_is_found_by_its_id_with_everything_of_it(connection: Connection) -> None:

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete
 
-from mcpguard.domain.calls.holds import HeldCall, HeldFacts, HoldState, Rests
+from mcpguard.domain.calls.holds import HeldCall, HeldFacts, HoldBasis, HoldState
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.store.rows import holds
 from mcpguard.store.rows.tables import holds as table
@@ -23,7 +23,7 @@ HOLDS = st.builds(
     st.binary(max_size=80),
     st.just("caller"),
     st.builds(Capability, TEXTS, st.sampled_from(CapabilityKind), TEXTS),
-    st.builds(Rests, GENERATIONS, st.none() | GENERATIONS),
+    st.builds(HoldBasis, GENERATIONS, st.none() | GENERATIONS),
     MOMENTS,
     ASKING,
     TEXTS,
@@ -36,7 +36,7 @@ HELD = HeldCall(
     b"s",
     "c",
     Capability("web", CapabilityKind.TOOL, "t"),
-    Rests(("u", 1), ("p", 2)),
+    HoldBasis(("u", 1), ("p", 2)),
     9,
     ASKED,
 )
@@ -47,7 +47,7 @@ HELD = HeldCall(
 def test_a_hold_comes_back_as_it_was(connection: Connection, hold: HeldCall) -> None:
     connection.execute(delete(table))
     holds.put(connection, hold)
-    assert holds.every(connection) == [hold]
+    assert holds.list_holds(connection) == [hold]
 
 
 def test_it_moves_and_ends_once_and_only_from_where_it_stands(connection: Connection) -> None:
@@ -56,8 +56,8 @@ def test_it_moves_and_ends_once_and_only_from_where_it_stands(connection: Connec
     assert not holds.end(connection, "one", HoldState.ALLOWED)
     assert holds.move(connection, HoldState.WAITING, allowed)
     assert not holds.move(connection, HoldState.WAITING, allowed)
-    assert holds.every(connection) == [allowed]
+    assert holds.list_holds(connection) == [allowed]
     assert not holds.end(connection, "one", HoldState.WAITING)
     assert holds.end(connection, "one", HoldState.ALLOWED)
     assert not holds.end(connection, "one", HoldState.ALLOWED)
-    assert holds.every(connection) == []
+    assert holds.list_holds(connection) == []

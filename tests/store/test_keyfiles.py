@@ -10,18 +10,18 @@ import pytest
 
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger import digests, keys
-from mcpguard.store.files import sealing
+from mcpguard.store.files import seals
 from tests.store.full import file_size_limit
 
 MADE: dict[str, Callable[[Path], object]] = {
     "audit.key": keys.load_or_make,
     "digest.key": digests.load_or_make,
-    "seal.key": sealing.load_or_make,
+    "seal.key": seals.load_or_make,
 }
 MAKING = {
     "audit.key": "from mcpguard.ledger.keys import load_or_make",
     "digest.key": "from mcpguard.ledger.digests import load_or_make",
-    "seal.key": "from mcpguard.store.files.sealing import load_or_make",
+    "seal.key": "from mcpguard.store.files.seals import load_or_make",
 }
 KILLED = {
     "before anything is written": "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))",
@@ -65,7 +65,7 @@ def test_a_kill_while_it_is_made_leaves_none(tmp_path: Path, name: str, moment: 
 @pytest.mark.parametrize("room", [0, 10])
 def test_a_full_disk_leaves_none_and_is_told(tmp_path: Path, name: str, room: int) -> None:
     file = tmp_path / name
-    with file_size_limit(room), pytest.raises(StoreUnavailable, match=f"{name} cannot be made"):
+    with file_size_limit(room), pytest.raises(StoreUnavailable, match=f"{name} cannot be created"):
         MADE[name](file)
     assert not [*tmp_path.iterdir()]
     MADE[name](file)

@@ -23,11 +23,11 @@ def test_a_user_comes_back_as_they_are_and_as_they_were_changed(
     ada = replace(ADA, role=role, disabled=disabled)
     people.put(connection, replace(ADA, id="u-2", name="bob"))
     people.put(connection, ada)
-    assert people.every(connection) == [ada, replace(ADA, id="u-2", name="bob")]
+    assert people.list_users(connection) == [ada, replace(ADA, id="u-2", name="bob")]
     changed = replace(ada, role=Role.VIEWER, password="$other", disabled=not disabled)  # noqa: S106 - nobody's
     people.change(connection, changed)
-    assert people.every(connection)[0] == changed
-    assert people.every(connection)[1].role is Role.ADMIN
+    assert people.list_users(connection)[0] == changed
+    assert people.list_users(connection)[1].role is Role.ADMIN
     assert people.is_taken(connection, "ada")
     assert not people.is_taken(connection, "eve")
 
@@ -43,14 +43,14 @@ def test_a_session_comes_back_is_used_and_ends(connection: Connection) -> None:
     other = replace(SESSION, id="s-2", created_at=4)
     sessions.put(connection, SESSION, DIGEST)
     sessions.put(connection, other, b"o" * 32)
-    assert sessions.every(connection) == [(other, b"o" * 32), (SESSION, DIGEST)]
+    assert sessions.list_sessions(connection) == [(other, b"o" * 32), (SESSION, DIGEST)]
     sessions.use(connection, {})
     sessions.use(connection, {"s-1": 70, "nobody's": 71})
-    assert sessions.every(connection)[1] == (SESSION.at(70), DIGEST)
+    assert sessions.list_sessions(connection)[1] == (SESSION.with_last_use(70), DIGEST)
     assert sessions.end(connection, []) == set()
     assert sessions.end(connection, ["s-1", "nobody's"]) == {"s-1"}
     assert sessions.end(connection, ["s-1"]) == set()
-    assert sessions.every(connection) == [(other, b"o" * 32)]
+    assert sessions.list_sessions(connection) == [(other, b"o" * 32)]
 
 
 @pytest.mark.parametrize(("other", "digest"), [(SESSION, b"o"), (replace(SESSION, id="s-2"), DIGEST)])
@@ -64,11 +64,11 @@ def test_what_a_browser_shows_is_one_session(connection: Connection, other: Sess
 def test_a_token_comes_back_until_it_is_revoked_once(connection: Connection, expires: int | None) -> None:
     token = replace(TOKEN, expires_at=expires)
     people.put_token(connection, token, DIGEST)
-    assert people.tokens_that_hold(connection) == [(token, DIGEST)]
+    assert people.active_tokens(connection) == [(token, DIGEST)]
     assert people.token_is_taken(connection, "ci")
     assert people.revoke_token(connection, "t-1", 7, "ada")
     assert not people.revoke_token(connection, "t-1", 8, "eve")
-    assert people.tokens_that_hold(connection) == []
+    assert people.active_tokens(connection) == []
     assert not people.token_is_taken(connection, "ci")
     people.put_token(connection, replace(token, id="t-2"), b"o" * 32)
     with pytest.raises(IntegrityError):
@@ -78,12 +78,12 @@ def test_a_token_comes_back_until_it_is_revoked_once(connection: Connection, exp
 def test_one_link_is_good_at_a_time_until_it_is_used_or_too_old(connection: Connection) -> None:
     sessions.offer(connection, "l-1", b"one", 100)
     sessions.offer(connection, "l-2", b"two", 100)
-    assert sessions.offered(connection, b"one", 50) is None
-    assert sessions.offered(connection, b"two", 99) == "l-2"
-    assert sessions.offered(connection, b"two", 100) is None
+    assert sessions.open_setup(connection, b"one", 50) is None
+    assert sessions.open_setup(connection, b"two", 99) == "l-2"
+    assert sessions.open_setup(connection, b"two", 100) is None
     assert not sessions.was_set_up(connection)
     sessions.close(connection, "l-3", 60)
-    assert sessions.offered(connection, b"two", 99) is None
+    assert sessions.open_setup(connection, b"two", 99) is None
     assert sessions.was_set_up(connection)
     sessions.offer(connection, "l-4", b"four", 100)
     assert sessions.was_set_up(connection), "once and for ever"

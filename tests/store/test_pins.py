@@ -40,7 +40,7 @@ PIN = Pin("one", "up", CapabilityKind.TOOL, "tool", A)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50), deadline=None)
 def test_a_pin_comes_back_as_it_was(connection: Connection, pin: Pin) -> None:
     pins.put(connection, [pin])
-    assert pins.of(connection, "up") == [pin], "in the place of the one before"
+    assert pins.pins_of(connection, "up") == [pin], "in the place of the one before"
 
 
 def test_pins_are_given_by_upstream_in_order(connection: Connection) -> None:
@@ -48,9 +48,9 @@ def test_pins_are_given_by_upstream_in_order(connection: Connection) -> None:
     first, other = replace(PIN, id="three", name="a"), replace(PIN, id="four", upstream="other")
     pins.put(connection, [PIN, prompt, first, other])
     pins.put(connection, [])
-    assert pins.of(connection, "up") == [prompt, first, PIN]
-    assert pins.of(connection, "other") == [other]
-    assert pins.of(connection, "nobody") == []
+    assert pins.pins_of(connection, "up") == [prompt, first, PIN]
+    assert pins.pins_of(connection, "other") == [other]
+    assert pins.pins_of(connection, "nobody") == []
 
 
 def test_one_name_is_one_capability(connection: Connection) -> None:
@@ -61,8 +61,8 @@ def test_one_name_is_one_capability(connection: Connection) -> None:
 
 def test_a_definition_is_kept_once_and_says_when_it_was_seen(connection: Connection) -> None:
     for at, fingerprint, definition in ((1, A, b"a"), (2, B, b"b"), (5, A, b"never looked at again")):
-        versions.seen(connection, "one", fingerprint, definition, at)
-    assert versions.of(connection, "one") == [versions.Version(A, b"a", 1, 5), versions.Version(B, b"b", 2, 2)]
+        versions.put_seen(connection, "one", fingerprint, definition, at)
+    assert versions.versions_of(connection, "one") == [versions.Version(A, b"a", 1, 5), versions.Version(B, b"b", 2, 2)]
     assert versions.definition(connection, "one", B) == b"b"
     assert versions.definition(connection, "two", B) is None
-    assert versions.of(connection, "two") == []
+    assert versions.versions_of(connection, "two") == []

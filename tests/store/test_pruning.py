@@ -45,7 +45,7 @@ def test_number_and_hash_stay_and_all_else_goes(connection: Connection) -> None:
     fill(connection, 9, ("asked", "pruned", "rotated"))
     pruning.empty(connection, CHAIN, 2, 8)
     assert left(connection) == {seq: (seq not in (3, 6), seq.to_bytes(32)) for seq in range(1, 10)}
-    emptied = [row for row in records.after(connection, CHAIN, 0, 9) if row.content is None]
+    emptied = [row for row in records.records_after(connection, CHAIN, 0, 9) if row.content is None]
     assert [row.columns for row in emptied] == [(CHAIN, seq, *[None] * (len(COLUMNS) - 2)) for seq in (3, 6)]
     assert [*connection.scalars(select(bodies.c.seq).order_by(bodies.c.seq))] == [1, 9]
 

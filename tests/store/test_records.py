@@ -52,11 +52,11 @@ async def test_a_walk_gives_every_record_once_and_in_order(store: Store, page: i
 
 
 async def test_the_last_one_and_the_last_of_a_kind(store: Store) -> None:
-    assert await ask(store, lambda c: records.last(c, "a")) is None
+    assert await ask(store, lambda c: records.last_record(c, "a")) is None
     await put(store, row(1), row(2), row(3, "stopped"))
-    assert await ask(store, lambda c: records.last(c, "a")) == (3, b"h")
-    assert await ask(store, lambda c: records.last_of(c, "a", "started")) == 2
-    assert await ask(store, lambda c: records.last_of(c, "a", "pruned")) == 0
+    assert await ask(store, lambda c: records.last_record(c, "a")) == (3, b"h")
+    assert await ask(store, lambda c: records.last_of_kind(c, "a", "started")) == 2
+    assert await ask(store, lambda c: records.last_of_kind(c, "a", "pruned")) == 0
 
 
 async def test_open_entries_are_those_without_a_closing(store: Store) -> None:
@@ -71,7 +71,7 @@ async def test_the_database_itself_refuses_a_second_opening_or_closing(store: St
     with pytest.raises(StoreUnavailable):
         await put(store, row(2, kind, "x"))
     await put(store, row(2, "released", "x"), row(3, "released", "x"))
-    assert await ask(store, lambda c: records.last(c, "a")) == (3, b"h")
+    assert await ask(store, lambda c: records.last_record(c, "a")) == (3, b"h")
 
 
 async def test_a_number_is_given_once(store: Store) -> None:
@@ -116,8 +116,8 @@ async def test_checkpoints(store: Store, page: int) -> None:
     for checkpoint in made:
         await store.writer.submit(partial(checkpoints.add, chain="a", checkpoint=checkpoint))
     assert await ask(store, lambda c: list(checkpoints.walk(c, "a", 8, page))) == made[:2]
-    assert await ask(store, lambda c: checkpoints.last(c, "a")) == made[-1]
-    assert await ask(store, lambda c: checkpoints.last(c, "b")) is None
+    assert await ask(store, lambda c: checkpoints.last_checkpoint(c, "a")) == made[-1]
+    assert await ask(store, lambda c: checkpoints.last_checkpoint(c, "b")) is None
 
 
 async def test_every_chain_that_anything_names_is_found(store: Store) -> None:

@@ -12,7 +12,7 @@ from sqlmodel import SQLModel
 from mcpguard import assets
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
+from mcpguard.domain.findings import Evidence, Finding, InspectionFindings, Severity
 from mcpguard.store.engine.backend import Backend
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.schema import upgrade
@@ -92,7 +92,7 @@ def test_an_older_database_is_upgraded_and_keeps_what_it_holds(backend: Backend,
     done = upgrade(backend, newer)
     assert (done.before, done.after) == (NEWEST, "9999")
     with backend.connect() as connection:
-        assert chains.every(connection) == ["mine"]
+        assert chains.list_chains(connection) == ["mine"]
         assert "colour" in {column["name"] for column in inspect(connection).get_columns("chains")}
 
 
@@ -105,7 +105,7 @@ def test_sqlite_is_copied_before_it_is_changed(tmp_path: Path, newer: Path) -> N
     assert done.backup.stat().st_mode & 0o777 == 0o600
     copy = SQLite(done.backup, busy_timeout=1)
     with copy.connect() as connection:
-        assert chains.every(connection) == ["mine"]
+        assert chains.list_chains(connection) == ["mine"]
         assert MigrationContext.configure(connection).get_current_revision() == NEWEST
 
 
@@ -126,7 +126,7 @@ def test_an_upgrade_that_fails_half_way_leaves_what_was_there(backend: Backend, 
     with backend.connect() as connection:
         assert MigrationContext.configure(connection).get_current_revision() == NEWEST
         assert "colour" not in {column["name"] for column in inspect(connection).get_columns("chains")}
-        assert chains.every(connection) == ["mine"]
+        assert chains.list_chains(connection) == ["mine"]
 
 
 def test_a_server_of_an_older_database_has_no_approved_prefixes(backend: Backend, tmp_path: Path) -> None:
@@ -156,14 +156,14 @@ def test_of_definitions_of_an_older_database_nothing_was_found_yet_and_something
         connection.execute(text("INSERT INTO versions VALUES (:capability, :fingerprint, :definition, :at, :at)"), row)
         connection.commit()
     assert upgrade(backend).before == "0003"
-    found = Inspected((Finding("r", "T1", Severity.HIGH, 0.5, True, "title", Evidence("/name", 0, 1)),), 50)
+    found = InspectionFindings((Finding("r", "T1", Severity.HIGH, 0.5, True, "title", Evidence("/name", 0, 1)),), 50)
     with backend.connect() as connection:
         backend.begin(connection, Durability.COMMITTED)
-        (kept,) = versions.of(connection, "one")
+        (kept,) = versions.versions_of(connection, "one")
         assert (kept.definition, kept.first_seen, kept.found) == (b'{"name":"t"}', 5, None)
-        assert versions.found_now(connection, "up") == {}
-        versions.found(connection, "one", print_, found)
-        assert versions.found_now(connection, "up") == {"one": found}
+        assert versions.current_findings(connection, "up") == {}
+        versions.put_findings(connection, "one", print_, found)
+        assert versions.current_findings(connection, "up") == {"one": found}
         connection.commit()
 
 
@@ -179,7 +179,7 @@ def test_of_an_approval_of_an_older_database_nobody_knows_what_was_read(backend:
         connection.commit()
     assert upgrade(backend).before == "0010"
     with backend.connect() as connection:
-        (upstream,), (pin,) = stored_upstreams.every(connection), pins.of(connection, "up")
+        (upstream,), (pin,) = stored_upstreams.list_upstreams(connection), pins.pins_of(connection, "up")
     assert (upstream.findings_read, upstream.inspection) == (frozenset(), None)
     assert (pin.callable, pin.findings_read) == (True, frozenset())
 

@@ -17,7 +17,7 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.servers.inspections import Inspection
 from mcpguard.domain.servers.launches import (
     Confinement,
-    Declared,
+    DeclaredServer,
     Era,
     Mount,
     Profile,
@@ -31,8 +31,8 @@ from mcpguard.domain.servers.upstreams import Identity, Origin, Transport, Upstr
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.schema import upgrade
 from mcpguard.store.engine.sqlite import SQLite
-from mcpguard.store.files import sealing
-from mcpguard.store.files.sealing import Seal
+from mcpguard.store.files import seals
+from mcpguard.store.files.seals import Seal
 from mcpguard.store.rows import upstreams
 from mcpguard.store.rows.tables import upstreams as table
 from tests.tiers import examples
@@ -56,7 +56,7 @@ LAUNCHES = st.builds(
     st.none() | st.builds(Confinement, st.sampled_from(Profile), MOUNTS),
 ) | st.builds(RemoteLaunch, st.sampled_from([Transport.HTTP, Transport.SSE]), TEXT, VALUES)
 DECLARED = st.builds(
-    Declared,
+    DeclaredServer,
     name=TEXT,
     label=TEXT,
     launch=LAUNCHES,
@@ -92,12 +92,12 @@ UPSTREAMS = st.builds(
     findings_read=st.frozensets(st.sampled_from(["hidden.tags", "secrecy.order"])),
     inspection=st.none() | INSPECTIONS,
 )
-HOW = Declared("server", "Server", StdioLaunch("run", (), Templates({"TOKEN": CANARY})))
+HOW = DeclaredServer("server", "Server", StdioLaunch("run", (), Templates({"TOKEN": CANARY})))
 UPSTREAM = Upstream("one", "server", Transport.STDIO)
 
 
 @given(DECLARED)
-def test_a_declaration_reads_back_as_it_was(declared: Declared) -> None:
+def test_a_declaration_reads_back_as_it_was(declared: DeclaredServer) -> None:
     assert declarations.read(declarations.write(declared)) == declared
 
 
@@ -112,7 +112,7 @@ def test_one_that_was_kept_before_there_was_a_sandbox_ran_without_one() -> None:
 
 
 def test_one_of_which_only_the_profile_was_kept_has_the_folders_that_it_was_declared_with() -> None:
-    agreed = replace(HOW, launch=StdioLaunch("run", mounts=(Mount("/srv", writable=True),)).unconfined())
+    agreed = replace(HOW, launch=StdioLaunch("run", mounts=(Mount("/srv", writable=True),)).without_sandbox())
     said = orjson.loads(declarations.write(agreed))
     said["launch"]["instead_of"] = "strict"
     assert declarations.read(orjson.dumps(said | {"v": 2})) == agreed
@@ -120,49 +120,49 @@ def test_one_of_which_only_the_profile_was_kept_has_the_folders_that_it_was_decl
 
 @given(UPSTREAMS, DECLARED)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50), deadline=None)
-def test_an_upstream_comes_back_as_it_was(connection: Connection, upstream: Upstream, declared: Declared) -> None:
+def test_an_upstream_comes_back_as_it_was(connection: Connection, upstream: Upstream, declared: DeclaredServer) -> None:
     upstreams.put(connection, upstream, declared, SEAL)
-    assert upstreams.every(connection) == [upstream], "in the place of the one before"
-    assert upstreams.declared(connection, "one", SEAL) == declared
+    assert upstreams.list_upstreams(connection) == [upstream], "in the place of the one before"
+    assert upstreams.declaration(connection, "one", SEAL) == declared
 
 
 def test_a_name_is_one_upstreams_and_tombstones_keep_theirs(connection: Connection) -> None:
     gone = replace(UPSTREAM, id="gone", removed=True)
     for upstream in (UPSTREAM, gone, replace(gone, id="long gone")):
         upstreams.put(connection, upstream, HOW, SEAL)
-    assert [each.id for each in upstreams.every(connection)] == ["gone", "long gone", "one"]
+    assert [each.id for each in upstreams.list_upstreams(connection)] == ["gone", "long gone", "one"]
     with pytest.raises(IntegrityError):
         upstreams.put(connection, replace(UPSTREAM, id="another"), HOW, SEAL)
 
 
 def test_what_is_not_there_is_not_declared(connection: Connection) -> None:
-    assert upstreams.declared(connection, "nobody", SEAL) is None
+    assert upstreams.declaration(connection, "nobody", SEAL) is None
 
 
 def test_a_declaration_opens_in_its_own_row_with_its_own_key_and_whole(connection: Connection) -> None:
     other = replace(UPSTREAM, id="two", name="other")
     for upstream in (UPSTREAM, other):
         upstreams.put(connection, upstream, HOW, SEAL)
-    with pytest.raises(StoreUnavailable, match="does not open"):
-        upstreams.declared(connection, "one", Seal(b"x" * 32))
+    with pytest.raises(StoreUnavailable, match="cannot be decrypted"):
+        upstreams.declaration(connection, "one", Seal(b"x" * 32))
     sealed = connection.scalar(table.select().with_only_columns(table.c.declaration).where(table.c.id == "two"))
     assert isinstance(sealed, bytes)
     for wrong in (sealed, sealed[:-1], sealed[:5], b""):  # the other one's; cut
         connection.execute(update(table).where(table.c.id == "one").values(declaration=wrong))
-        with pytest.raises(StoreUnavailable, match="does not open"):
-            upstreams.declared(connection, "one", SEAL)
-    assert upstreams.declared(connection, "two", SEAL) == HOW
+        with pytest.raises(StoreUnavailable, match="cannot be decrypted"):
+            upstreams.declaration(connection, "one", SEAL)
+    assert upstreams.declaration(connection, "two", SEAL) == HOW
 
 
 def test_nothing_of_a_declaration_lies_in_the_database_in_clear(tmp_path: Path) -> None:
     backend = SQLite(tmp_path / "test.db", busy_timeout=1)
     upgrade(backend)
-    seal = sealing.load_or_make(tmp_path / "seal.key")
+    seal = seals.load_or_make(tmp_path / "seal.key")
     with backend.connect() as connection:
         backend.begin(connection, Durability.SYNCED)
         upstreams.put(connection, UPSTREAM, HOW, seal)
         connection.commit()
-        assert upstreams.declared(connection, "one", sealing.load_or_make(tmp_path / "seal.key")) == HOW
+        assert upstreams.declaration(connection, "one", seals.load_or_make(tmp_path / "seal.key")) == HOW
     backend.dispose()
     for file in tmp_path.rglob("*"):
         assert not file.is_file() or CANARY.encode() not in file.read_bytes(), file
@@ -174,7 +174,7 @@ def test_what_is_no_key_is_refused(content: bytes, tmp_path: Path) -> None:
     path.write_bytes(content)
     path.chmod(0o600)
     with pytest.raises(StoreUnavailable, match="is not a seal key"):
-        sealing.load_or_make(path)
+        seals.load_or_make(path)
     path.chmod(0o644)
-    with pytest.raises(StoreUnavailable, match="can be read by others"):
-        sealing.load_or_make(path)
+    with pytest.raises(StoreUnavailable, match="is accessible to others"):
+        seals.load_or_make(path)

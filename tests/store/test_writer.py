@@ -21,7 +21,7 @@ class Stale(GuardError):
 
 
 async def names(store: Store) -> list[str]:
-    return sorted(await store.readers.run(chains.every))
+    return sorted(await store.readers.run(chains.list_chains))
 
 
 async def test_a_job_returns_what_it_returns_and_readers_see_it(store: Store, tally: Tally) -> None:

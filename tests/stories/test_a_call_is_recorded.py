@@ -43,7 +43,7 @@ async def test_an_allowed_call_is_opened_before_its_work_and_closed_before_it_is
     async def work(entry: Entry) -> Outcome:
         seen.extend(of(guard, entry.id))
         entry.permit()
-        return Outcome.answered(KeptBody(b"contents"))
+        return Outcome.answer(KeptBody(b"contents"))
 
     outcome = await guard.now.ledger.record(opening, work, unconditionally)
 
@@ -63,11 +63,11 @@ async def test_a_denied_call_is_opening_and_closing_and_its_work_never_runs(guar
     async def work(_: Entry) -> Outcome:
         nonlocal ran
         ran = True
-        return Outcome.answered()
+        return Outcome.answer()
 
     outcome = await guard.now.ledger.record(opening, work, unconditionally)
 
-    assert outcome == Outcome.refused(Reason.SERVER_QUARANTINED)
+    assert outcome == Outcome.refusal(Reason.SERVER_QUARANTINED)
     assert not ran
     opened, closed = of(guard, opening.entry)
     assert (opened["verdict"], opened["reason"]) == ("deny", "server:quarantined")
@@ -83,7 +83,7 @@ async def test_a_held_call_is_sent_only_after_its_release_is_stored(guard: World
         await entry.release(Allow(), unconditionally)
         assert [record["kind"] for record in of(guard, entry.id)] == ["opened", "released"]
         entry.permit()
-        return Outcome.answered()
+        return Outcome.answer()
 
     assert (await guard.now.ledger.record(opening, work, unconditionally)).kind is OutcomeKind.ANSWERED
     assert [record["kind"] for record in of(guard, opening.entry)] == ["opened", "released", "closed"]
@@ -98,9 +98,9 @@ async def test_a_held_call_that_is_denied_hands_out_no_permit(guard: World) -> N
             entry.permit()
         with pytest.raises(EntryMisused):
             await entry.release(Allow(), unconditionally)
-        return Outcome.refused(Reason.HOLD_DENIED)
+        return Outcome.refusal(Reason.HOLD_DENIED)
 
-    assert await guard.now.ledger.record(opening, work, unconditionally) == Outcome.refused(Reason.HOLD_DENIED)
+    assert await guard.now.ledger.record(opening, work, unconditionally) == Outcome.refusal(Reason.HOLD_DENIED)
     assert guard.verified().whole
 
 
@@ -142,14 +142,14 @@ async def test_a_cancelled_call_is_closed_as_cancelled(guard: World, sent: bool)
 async def test_work_cannot_claim_what_cannot_be(guard: World) -> None:
     async def sent_and_refused(entry: Entry) -> Outcome:
         entry.permit()
-        return Outcome.refused(Reason.SERVER_UNREACHABLE)
+        return Outcome.refusal(Reason.SERVER_UNREACHABLE)
 
     outcome = await guard.now.ledger.record(guard.opening(), sent_and_refused, unconditionally)
     assert (outcome.kind, outcome.executed) == (OutcomeKind.UNKNOWN, Executed.UNKNOWN)
     assert outcome.reason is Reason.SERVER_UNREACHABLE
 
     async def answered_without_a_permit(_: Entry) -> Outcome:
-        return Outcome.answered()
+        return Outcome.answer()
 
     outcome = await guard.now.ledger.record(guard.opening(), answered_without_a_permit, unconditionally)
     assert (outcome.kind, outcome.reason) == (OutcomeKind.UNKNOWN, Reason.GUARD_ERROR)
@@ -160,7 +160,7 @@ async def test_an_entry_is_of_no_use_after_its_end(guard: World) -> None:
 
     async def work(entry: Entry) -> Outcome:
         kept.append(entry)
-        return Outcome.refused(Reason.SERVER_UNREACHABLE)
+        return Outcome.refusal(Reason.SERVER_UNREACHABLE)
 
     await guard.now.ledger.record(guard.opening(), work, unconditionally)
     with pytest.raises(EntryMisused):

@@ -439,7 +439,7 @@ def test_a_directory_that_others_can_enter_is_refused(tmp_path: Path, loose: int
     data_dir = tmp_path / "data"
     data_dir.mkdir()
     data_dir.chmod(loose)
-    assert f"can be entered by others (mode {loose:o}); run: chmod 700 {data_dir}" in refused(start(data_dir))
+    assert f"is accessible to others (mode {loose:o}); run: chmod 700 {data_dir}" in refused(start(data_dir))
     assert not list(data_dir.iterdir())
 
 

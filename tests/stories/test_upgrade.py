@@ -20,7 +20,7 @@ from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.schema import upgrade
-from mcpguard.store.engine.store import opened
+from mcpguard.store.engine.store import open_store
 from mcpguard.store.files import datadir
 from tests.clock import FakeClock
 from tests.process import ROOT, Served, approve, recorded, run, serving, whole
@@ -51,7 +51,7 @@ async def old_store(folder: Path) -> Settings:
     datadir.prepare(settings.data_dir)
     key = keys.load_or_make(places.signing_key(settings))
     chain = Chain(key, settings.audit.checkpoint_records, clock, new_id)
-    async with opened(places.backend(newer), chain, batch=64, readers=1) as store:
+    async with open_store(places.backend(newer), chain, batch=64, readers=1) as store:
         ledger = Ledger(store.writer, chain, newer, clock)
         await ledger.start({"version": "0.0.1", "schema": "0001", "settings": 1, "key": key.public})
         await ledger.stop("asked to")

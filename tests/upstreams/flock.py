@@ -19,9 +19,9 @@ from mcpguard.domain.calls.records import Permit
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.connections import Condition, ConnectionState
-from mcpguard.domain.servers.launches import Declared, Era, Profile, RemoteLaunch, StdioLaunch, Templates
+from mcpguard.domain.servers.launches import DeclaredServer, Era, Profile, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.servers.listings import Listing
-from mcpguard.domain.servers.news import Listed, News, Removed, Stood
+from mcpguard.domain.servers.news import ConnectionChanged, News, ServerListed, ServerRemoved
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.call_groups import Definitions
 from mcpguard.settings.model import Upstreams
@@ -121,7 +121,7 @@ class Wires:
         self.reached: list[str] = []
 
     @asynccontextmanager
-    async def __call__(self, declared: Declared, switchboard: Switchboard) -> AsyncIterator[Conversation]:
+    async def __call__(self, declared: DeclaredServer, switchboard: Switchboard) -> AsyncIterator[Conversation]:
         name = declared.name
         if name in self.open and declared.era is Era.LEGACY:
             name = f"{name} second"
@@ -243,16 +243,20 @@ class Flock:
 
     def stood(self, name: str) -> list[str]:
         """Every state that was told of this server, in order."""
-        return [each.condition.state.value for each in self.news if isinstance(each, Stood) and each.server == name]
+        return [
+            each.condition.state.value
+            for each in self.news
+            if isinstance(each, ConnectionChanged) and each.server == name
+        ]
 
     def times(self, name: str, state: ConnectionState) -> int:
         return self.stood(name).count(state.value)
 
     def listings(self, name: str) -> list[Listing]:
-        return [each.listing for each in self.news if isinstance(each, Listed) and each.server == name]
+        return [each.listing for each in self.news if isinstance(each, ServerListed) and each.server == name]
 
     def removed(self, name: str) -> bool:
-        return Removed(name) in self.news
+        return ServerRemoved(name) in self.news
 
     async def until_idle(self, name: str) -> None:
         """Wait until no call is at this server any more."""
@@ -280,14 +284,14 @@ class Flock:
         raise AssertionError(result)
 
 
-def plain(name: str, **more: Any) -> Declared:  # noqa: ANN401 - fields
+def plain(name: str, **more: Any) -> DeclaredServer:  # noqa: ANN401 - fields
     """A server for whom it does not matter how it is reached."""
-    return Declared(name, name, StdioLaunch("nothing"), **more)
+    return DeclaredServer(name, name, StdioLaunch("nothing"), **more)
 
 
-def process(name: str, server: Controlled, environment: Mapping[str, str] | None = None, **more: Any) -> Declared:  # noqa: ANN401
+def process(name: str, server: Controlled, environment: Mapping[str, str] | None = None, **more: Any) -> DeclaredServer:  # noqa: ANN401
     """A server that is started."""
-    return Declared(
+    return DeclaredServer(
         name, name, StdioLaunch(server.command, server.arguments, Templates(environment), profile=Profile.NONE), **more
     )
 
@@ -298,14 +302,14 @@ def remote(
     headers: Mapping[str, str] | None = None,
     transport: Transport = Transport.HTTP,
     **more: Any,  # noqa: ANN401 - fields
-) -> Declared:
+) -> DeclaredServer:
     """A server at a URL."""
     assert transport is not Transport.STDIO
-    return Declared(name, name, RemoteLaunch(transport, url, Templates(headers)), **more)
+    return DeclaredServer(name, name, RemoteLaunch(transport, url, Templates(headers)), **more)
 
 
 @asynccontextmanager
-async def played(how: str, script: Script, folder: Path, **more: Any) -> AsyncIterator[Declared]:  # noqa: ANN401
+async def played(how: str, script: Script, folder: Path, **more: Any) -> AsyncIterator[DeclaredServer]:  # noqa: ANN401
     """The server `a`, which plays this script over `stdio`, `http` or `sse`."""
     async with AsyncExitStack() as stack:
         match how:
@@ -322,7 +326,7 @@ UNCONFINABLE = ProcessConfinement(Fails("these tests are not about it"), Process
 STARTING = Starting(UNCONFINABLE, Path("/nowhere"), {}, 1, Dialing())
 
 
-async def _nothing(declared: Declared) -> Declared:
+async def _nothing(declared: DeclaredServer) -> DeclaredServer:
     """Nothing has to be installed."""
     return declared
 
@@ -342,7 +346,7 @@ def reaching(folder: Path, environ: Mapping[str, str] | None = None, **given: An
 @asynccontextmanager
 async def flock(
     reach: Reach | Mapping[str, Script | BaseException],
-    *wanted: Declared,
+    *wanted: DeclaredServer,
     jitter: Callable[[], float] = lambda: 0.0,
     **given: Any,  # noqa: ANN401 - settings
 ) -> AsyncIterator[Flock]:

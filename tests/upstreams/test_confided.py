@@ -2,8 +2,8 @@
 
 import pytest
 
-from mcpguard.policy.secrets.masking import masked
-from mcpguard.settings.entries.references import Value, resolved
+from mcpguard.policy.secrets.masking import mask_secrets
+from mcpguard.settings.entries.references import ResolvedValue, resolve_parts
 from mcpguard.upstreams.process.given_secrets import MOST, GivenSecrets, secrets
 
 
@@ -22,14 +22,14 @@ from mcpguard.upstreams.process.given_secrets import MOST, GivenSecrets, secrets
 )
 def test_what_may_be_a_secret_is_taken_for_one(template: str, found: set[str]) -> None:
     environ = {"KEY": "hunter2", "PIN": "1234", "SHORT": "abc"}
-    assert {*secrets(resolved(template, environ, []))} == found
+    assert {*secrets(resolve_parts(template, environ, []))} == found
 
 
 def test_what_was_given_before_is_hidden_still_and_the_rest_of_other_servers_is_not() -> None:
     confided = GivenSecrets()
     for number in range(3):
-        confided.take("web", {"KEY": Value(f"value-{number}", (f"value-{number}",))})
-    assert masked("value-0 value-1 value-2", confided.ways("web")).value == "(hidden) (hidden) (hidden)"
+        confided.take("web", {"KEY": ResolvedValue(f"value-{number}", (f"value-{number}",))})
+    assert mask_secrets("value-0 value-1 value-2", confided.ways("web")).value == "(hidden) (hidden) (hidden)"
     assert confided.ways("other") == ()
     assert "value" not in repr(confided)
 
@@ -37,21 +37,23 @@ def test_what_was_given_before_is_hidden_still_and_the_rest_of_other_servers_is_
 def test_only_so_many_are_remembered() -> None:
     confided = GivenSecrets()
     for number in range(MOST + 5):
-        confided.take("web", {"KEY": Value(f"value-{number:04}")})
-    assert masked(f"value-0000 value-{MOST + 4:04}", confided.ways("web")).value == "value-0000 (hidden)"
+        confided.take("web", {"KEY": ResolvedValue(f"value-{number:04}")})
+    assert mask_secrets(f"value-0000 value-{MOST + 4:04}", confided.ways("web")).value == "value-0000 (hidden)"
 
 
 def test_what_agents_are_not_shown_is_what_surely_tells_a_secret_and_was_given_last() -> None:
     confided = GivenSecrets()
     environ = {"KEY": "a8Kd93jjs0", "PLACE": "production"}
     given = {
-        "HEADER": resolved("Bearer ${env:KEY}", environ, []),
-        "WHERE": resolved("${env:PLACE}", environ, []),
-        "PASSWORD": resolved("correct horse", environ, []),
+        "HEADER": resolve_parts("Bearer ${env:KEY}", environ, []),
+        "WHERE": resolve_parts("${env:PLACE}", environ, []),
+        "PASSWORD": resolve_parts("correct horse", environ, []),
     }
     confided.take("web", given)
     assert {"a8Kd93jjs0", "correct horse"} <= confided.telling("web")
     assert "production" not in confided.telling("web")
     confided.take("web", {"WHERE": given["WHERE"]})
     assert confided.telling("web") == frozenset()
-    assert masked("a8Kd93jjs0", confided.ways("web")).value == "(hidden)", "and it is still masked in what is stored"
+    assert mask_secrets("a8Kd93jjs0", confided.ways("web")).value == "(hidden)", (
+        "and it is still masked in what is stored"
+    )

@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.servers.connections import ConnectionState
-from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch, Templates
+from mcpguard.domain.servers.launches import DeclaredServer, Profile, StdioLaunch, Templates
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.supervise.fleet import Placed, Unreachable
 from tests.process import gone
@@ -165,10 +165,10 @@ async def test_what_changed_is_stopped_before_it_is_started_anew(tmp_path: Path)
     """Two of a name would fight over their files. The lock is held for as long as the process lives."""
     async with controlled(Script(), tmp_path) as server:
 
-        def version(number: int) -> Declared:
+        def version(number: int) -> DeclaredServer:
             arguments = ("-I", "-S", "-c", LOCKED, *server.arguments)
             environment = Templates({"VERSION": str(number)})
-            return Declared(
+            return DeclaredServer(
                 "a", "a", StdioLaunch(sys.executable, arguments, environment, str(tmp_path), profile=Profile.NONE)
             )
 

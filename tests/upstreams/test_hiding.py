@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from mcpguard.policy.secrets.masking import ways
+from mcpguard.policy.secrets.masking import spellings
 from mcpguard.upstreams.process.hidden_secrets import KEY, LONGEST_KEY, Hiding
 from tests.policy.secrets.made_up import PEM, TOKEN, drawing
 
@@ -40,7 +40,7 @@ def test_what_has_no_end_is_no_key_for_ever() -> None:
 
 
 def test_what_was_given_in_confidence_is_hidden_and_lines_are_looked_at_alone_too() -> None:
-    hiding = Hiding(ways(["correct horse"]))
+    hiding = Hiding(spellings(["correct horse"]))
     assert hiding("a correct horse\n") == "a (hidden)\n"
     assert hiding.line(f"{TOKEN} correct%20horse") == "(hidden: github-pat) (hidden)"
     hiding(f"{BEGIN}\n")

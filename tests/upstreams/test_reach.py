@@ -11,7 +11,7 @@ import pytest
 import structlog
 from anyio import from_thread, to_thread
 
-from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch, Templates
+from mcpguard.domain.servers.launches import DeclaredServer, Profile, StdioLaunch, Templates
 from mcpguard.domain.servers.upstreams import Transport
 from tests.simulators.over_http import HttpFace, serving_http
 from tests.simulators.over_sse import serving_sse
@@ -69,11 +69,11 @@ async def test_secrets_reach_the_url_in_headers(transport: Transport, tmp_path: 
         ("${env:MISSING}", "MISSING is not set in the environment of mcpguard"),
         (f"{SECRET}${{env:MISSING}}", "MISSING is not set in the environment of mcpguard"),
         ("${env:EMPTY}", "EMPTY is empty in the environment of mcpguard"),
-        ("${file:/etc/shadow}", "/etc/shadow is below no folder"),
+        ("${file:/etc/shadow}", "/etc/shadow is neither below a folder"),
         ("${file:FOLDER/missing}", "cannot be read: No such file or directory"),
         ("${file:FOLDER/folder}", "cannot be read: Is a directory"),
         ("${file:FOLDER/fifo}", "is not a regular file"),
-        ("${file:FOLDER/out}", "is below no folder"),
+        ("${file:FOLDER/out}", "is neither below a folder"),
         (f"{SECRET}${{env:", 'a value holds "${" without "}"'),
     ],
 )
@@ -90,7 +90,7 @@ async def test_what_cannot_be_resolved_is_named_and_the_others_run_on(
     face = HttpFace(Script())
     async with serving_http(face) as url, controlled(Script(), tmp_path) as good, serving_http(Script()) as fine:
         touching = StdioLaunch("touch", (str(tmp_path / "ran"),), Templates(templates), profile=Profile.NONE)
-        bad = Declared("bad", "bad", touching) if how == "process" else remote("bad", url, templates)
+        bad = DeclaredServer("bad", "bad", touching) if how == "process" else remote("bad", url, templates)
         async with flock(reach, bad, process("good", good), remote("fine", fine)) as kept:
             condition = await kept.stands("error", "bad")
             what = "the environment variable" if how == "process" else "the header"
@@ -211,8 +211,8 @@ async def test_while_one_reading_hangs_there_is_no_second_one(tmp_path: Path) ->
 # How a process ended.
 
 
-def running(code: str, **environment: str) -> Declared:
-    return Declared(
+def running(code: str, **environment: str) -> DeclaredServer:
+    return DeclaredServer(
         "a", "a", StdioLaunch("python3", ("-I", "-S", "-c", code), Templates(environment), profile=Profile.NONE)
     )
 
@@ -265,7 +265,7 @@ async def test_its_last_words_do_not_give_away_what_it_was_given(tmp_path: Path)
     ],
 )
 async def test_what_cannot_be_started_says_why(launch: StdioLaunch, says: str, tmp_path: Path) -> None:
-    async with flock(reaching(tmp_path), Declared("a", "a", launch)) as kept:
+    async with flock(reaching(tmp_path), DeclaredServer("a", "a", launch)) as kept:
         assert says in (await kept.stands("error", "a")).error
 
 

@@ -9,7 +9,7 @@ import pytest
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.servers.launches import Era
-from mcpguard.domain.servers.news import Altered
+from mcpguard.domain.servers.news import LaunchAltered
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.launch.start import AnotherProgram
 from mcpguard.upstreams.supervise.fleet import Placed, Unreachable
@@ -173,5 +173,5 @@ async def test_it_ends_with_the_first_when_the_server_is_no_longer_wanted() -> N
 async def test_another_program_behind_it_is_told_of() -> None:
     async with kept(pushing(), AnotherProgram("its program is another")) as found:
         assert await said(found, "which", person()) == "modern"
-        (told,) = [each for each in found.news if isinstance(each, Altered)]
-        assert told == Altered("a", plain("a"))
+        (told,) = [each for each in found.news if isinstance(each, LaunchAltered)]
+        assert told == LaunchAltered("a", plain("a"))

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.servers.connections import Condition
-from mcpguard.domain.servers.launches import Declared, Era
+from mcpguard.domain.servers.launches import DeclaredServer, Era
 from mcpguard.upstreams.exchange.conversation import Conversation, ServerError
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.switchboard import Switchboard
@@ -181,7 +181,7 @@ async def test_one_that_is_not_ready_in_time_is_given_up(method: str) -> None:
 
 async def test_that_holds_for_reaching_it_too() -> None:
     @asynccontextmanager
-    async def nowhere(_: Declared, __: Switchboard) -> AsyncIterator[Conversation]:
+    async def nowhere(_: DeclaredServer, __: Switchboard) -> AsyncIterator[Conversation]:
         await anyio.sleep_forever()
         yield  # type: ignore[misc]
 

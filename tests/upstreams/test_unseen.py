@@ -22,7 +22,7 @@ from mcpguard.upstreams.sandbox.wrapping import TEMPORARY
 def test_arguments_that_name_what_is_not_there(arguments: tuple[str, ...], told: tuple[str, ...]) -> None:
     launch = StdioLaunch("server", arguments, mounts=(Mount("/data"),))
     assert unseen(launch) == told
-    assert unseen(launch.unconfined()) == ()
+    assert unseen(launch.without_sandbox()) == ()
 
 
 def test_a_working_directory_has_to_be_mounted_as_well() -> None:

@@ -58,7 +58,7 @@ async def test_a_route_that_does_not_say_what_it_needs_cannot_be_made(wrong: lis
 
 async def test_a_person_is_recorded_by_id_and_name_and_widens_with_a_fresh_password_only(guard: World) -> None:
     now = guard.now.guard
-    assert actor(asked(principal=principal()), now) == Actor("user:u-1 (ada)", "api")
+    assert actor(asked(principal=principal()), now) == Actor.with_full_rights("user:u-1 (ada)", "api")
     assert actor(asked(principal=principal(Role.APPROVER)), now, "console").via == "console"
     stale = actor(asked(principal=principal(recent=False)), now)
     with pytest.raises(PasswordNeeded, match=AGAIN):

@@ -41,7 +41,7 @@ from tests.world import World, world
 pytestmark = pytest.mark.anyio
 EXPORT = f"{API}/records/export"
 EXPORTS = f"{API}/exports"
-BY = Actor("uid:1000 (operator)", "operator socket")
+BY = Actor.with_full_rights("uid:1000 (operator)", "operator socket")
 
 
 async def let_out(guard: World, by: dict[str, str], **query: Any) -> bytes:  # noqa: ANN401 - of the client
@@ -248,7 +248,7 @@ async def test_a_folder_that_somebody_else_laid_there_is_not_written_to(guard: W
     elsewhere.mkdir(mode=0o755)
     (guard.now.settings.data_dir / FOLDER).symlink_to(elsewhere)
     begun = await guard.now.guard.exporting.begin(AuditExportRequest(("jsonl",), bundle=True), BY)
-    with pytest.raises(StoreUnavailable, match="exports can be entered by others"):
+    with pytest.raises(StoreUnavailable, match="exports is accessible to others"):
         await anext(guard.now.guard.exporting.bundle(begun, AuditExportRequest(("jsonl",), bundle=True)))
     assert not [*elsewhere.iterdir()]
 
@@ -259,7 +259,7 @@ async def test_a_folder_that_somebody_else_laid_there_is_not_written_to(guard: W
 async def test_whoever_is_revoked_meanwhile_gets_no_more(guard: World) -> None:
     await people.token(guard, Role.AUDITOR)
     holds = True
-    by = Actor("token:1 (ci)", "api", holds=lambda: holds)
+    by = Actor("token:1 (ci)", "api", may_widen=True, holds=lambda: holds)
     exporting, wanted = guard.now.guard.exporting, AuditExportRequest(("csv",))
     stream = exporting.stream(await exporting.begin(wanted, by), wanted)
     assert (await anext(stream)).startswith(b"seq,")

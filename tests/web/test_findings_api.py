@@ -7,7 +7,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from mcpguard.domain.findings import Inspected
+from mcpguard.domain.findings import InspectionFindings
 from mcpguard.domain.people import Role
 from mcpguard.guard.servers.listed_findings import ListedFindings, definition_findings
 from mcpguard.inspection.detectors.detector import Surroundings
@@ -88,7 +88,7 @@ async def test_nobody_waits_while_a_server_is_shown_in_which_very_much_was_found
     ).findings[:1]
     assert pin.listed is not None
     pins = {(pin.kind, f"tool-{number}"): replace(pin, name=f"tool-{number}") for number in range(3000)}
-    every = Inspected((one,) * 20, 100)
+    every = InspectionFindings((one,) * 20, 100)
     known.pins, known.found = pins, ListedFindings(dict.fromkeys(pins, every), dict.fromkeys(pins, pin.listed))
     turns = 0
 

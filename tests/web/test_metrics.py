@@ -18,7 +18,7 @@ from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.screening import Screened, Screening
+from mcpguard.domain.screening import Screening, ScreeningResult
 from mcpguard.guard.traffic.counts import BUCKETS, MOST_RULES, MOST_SERIES, MOST_SERVERS, NONE, CallCounts, Durations
 from mcpguard.guard.traffic.events import CallStage, EndedCall
 from mcpguard.guard.traffic.tallies import MOST_WHYS, OTHER
@@ -206,7 +206,7 @@ def ended(server: str, effect: Effect | None = Effect.READ, outcome: Outcome | N
         "1", Caller("c", "c"), capability, Intent(Effect.READ, declared=False), Face.GUARD, Allow(), effect=effect
     )
     took, own = more.get("took", 0.0), more.get("own", 0.0)
-    return EndedCall(opening, outcome or Outcome.answered(), "", "", 0, took, own, ((CallStage.JUDGING, 0.0),))
+    return EndedCall(opening, outcome or Outcome.answer(), "", "", 0, took, own, ((CallStage.JUDGING, 0.0),))
 
 
 def test_servers_beyond_the_bound_are_counted_together() -> None:
@@ -222,7 +222,7 @@ def test_series_beyond_the_bound_are_counted_together() -> None:
     counting = CallCounts(lambda _: True)
     for number in range(MOST_SERVERS):
         for reason in Reason:
-            counting.count_call(ended(f"s{number}", outcome=Outcome.refused(reason)))
+            counting.count_call(ended(f"s{number}", outcome=Outcome.refusal(reason)))
     beyond = {series for series in counting.calls if series.server == OTHER}
     assert len(counting.calls) == MOST_SERIES + len(beyond)
     assert 0 < len(beyond) <= len(Reason)
@@ -241,7 +241,7 @@ async def test_rules_and_whys_beyond_the_bound_are_counted_together(guard: World
 
 async def test_what_was_found_is_counted_by_rule(guard: World) -> None:
     counting = guard.now.guard.counting
-    screened = replace(Outcome.answered(), screened=Screened(Screening.NOTE, ("quiet.traces", "a.b")))
+    screened = replace(Outcome.answer(), screened=ScreeningResult(Screening.NOTE, ("quiet.traces", "a.b")))
     counting.count_call(ended("x", outcome=screened))
     told = samples((await guard.operator.get("/metrics")).text, "text/plain")
     assert told["mcpguard_findings_total", labels(where="replies", rule="quiet.traces")] == 1

@@ -138,7 +138,7 @@ async def test_whose_session_ended_meanwhile_changes_nothing(guard: World) -> No
     ada = await user(guard)
     found = me(guard, await cookie(guard))
     assert found is not None
-    lapsed = Actor(f"user:{ada.id} (ada)", "api", holds=lambda: False)
+    lapsed = Actor(f"user:{ada.id} (ada)", "api", may_widen=True, holds=lambda: False)
     with pytest.raises(Lapsed):
         await guard.now.guard.own_password.change(found, PASSWORD, OTHER, PEER, lapsed)
     assert changes(guard) == []

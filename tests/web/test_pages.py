@@ -22,7 +22,7 @@ NOWHERE = [
 async def break_ledger(guard: World) -> None:
     """Take its file away; the next call is the first to notice."""
     guard.database.unlink()
-    assert await guard.call() == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+    assert await guard.call() == Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
 
 
 @pytest.mark.parametrize("path", NOWHERE)
@@ -98,7 +98,7 @@ async def test_only_the_operator_learns_the_cause(guard: World) -> None:
 async def test_when_it_can_record_again_it_is_ready_again(guard: World) -> None:
     aside = guard.database.with_name("aside.db")
     guard.database.rename(aside)
-    assert await guard.call() == Outcome.refused(Reason.LEDGER_UNAVAILABLE)
+    assert await guard.call() == Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
     assert (await guard.network.get("/readyz")).status_code == 503
     aside.rename(guard.database)
     await guard.clock.advance(guard.now.settings.audit.probe_seconds)

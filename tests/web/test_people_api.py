@@ -220,7 +220,7 @@ async def test_a_role_that_was_taken_away_meanwhile_is_not_given_back_by_who_may
 
 async def test_who_lost_their_rights_meanwhile_changes_nothing(guard: World) -> None:
     await user(guard)
-    gone = Decision(Actor("user:x (eve)", "api", holds=lambda: False), "")
+    gone = Decision(Actor("user:x (eve)", "api", may_widen=True, holds=lambda: False), "")
     people = guard.now.guard
     before = records(guard)
     for change in (

@@ -23,7 +23,7 @@ async def lived(guard: World) -> str:
     """A few calls with bodies below a checkpoint; the first of them."""
     openings = [guard.opening(arguments=KeptBody(b"{}")) for _ in range(4)]
     for opening in openings:
-        await guard.call(opening, Outcome.answered(KeptBody(b"a")))
+        await guard.call(opening, Outcome.answer(KeptBody(b"a")))
     await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
     return openings[0].entry
 

@@ -78,7 +78,7 @@ async def test_a_record_comes_with_what_it_rests_on(guard: World) -> None:
 
 
 async def test_a_call_is_all_that_is_recorded_of_it(guard: World) -> None:
-    await guard.call(guard.opening(arguments=KeptBody(b"sent")), Outcome.answered(KeptBody(b"\xff")))
+    await guard.call(guard.opening(arguments=KeptBody(b"sent")), Outcome.answer(KeptBody(b"\xff")))
     entry = guard.said()[-1]["entry"]
     by = await program(guard, Role.AUDITOR)
     opened, closed = (await asked(guard, by, f"/calls/{entry}"))["records"]

@@ -18,7 +18,7 @@ from tests.web.raw import app_of, ask
 from tests.world import World, files, world
 
 pytestmark = pytest.mark.anyio
-START = Decision(Actor("start", "start"), "")
+START = Decision(Actor.with_full_rights("start", "start"), "")
 WRONG = "seven brown cows"
 FILLED = {"name": "ada", "password": PASSWORD, "again": PASSWORD}
 

@@ -14,7 +14,7 @@ import typer
 from mcpguard.agents.program import AgentProgram, Reach
 from mcpguard.cli.shared.guard_client import API, GuardClient
 from mcpguard.relay.credential import TOKEN_FILE
-from mcpguard.settings.load import Loaded
+from mcpguard.settings.load import LoadedSettings
 
 _CONFIG: Final = "MCPGUARD_CONFIG"
 
@@ -43,7 +43,7 @@ class WantedEntry:
     config: Path | None = None
 
 
-def reach(program: AgentProgram, wanted: WantedEntry, found: Loaded, guard: GuardClient) -> Reach:
+def reach(program: AgentProgram, wanted: WantedEntry, found: LoadedSettings, guard: GuardClient) -> Reach:
     """The command or address for the entry. Exits with 2 if the program cannot use it."""
     if wanted.over is ConnectOver.STDIO:
         token = {TOKEN_FILE: str(wanted.token_file.absolute())} if wanted.token_file else {}
@@ -66,7 +66,7 @@ def this_command() -> tuple[str, ...]:
     return sys.executable, "-m", "mcpguard"
 
 
-def _words(program: AgentProgram, wanted: WantedEntry, found: Loaded) -> Iterator[str]:
+def _words(program: AgentProgram, wanted: WantedEntry, found: LoadedSettings) -> Iterator[str]:
     yield "stdio"
     config = wanted.config or (Path(os.environ[_CONFIG]) if _CONFIG in os.environ else None)
     if config is not None:

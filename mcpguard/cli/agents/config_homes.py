@@ -10,7 +10,7 @@ import typer
 
 from mcpguard.agents.program import AgentProgram, Home
 from mcpguard.agents.programs import BY_NAME, PROGRAMS
-from mcpguard.settings.entries.entry import named
+from mcpguard.settings.entries.entry import shown_name
 
 _NAMES = ", ".join(BY_NAME)
 
@@ -37,5 +37,5 @@ def chosen_programs(names: Iterable[str] | None) -> tuple[AgentProgram, ...]:
 
 def named_program(name: str) -> AgentProgram:
     if name not in BY_NAME:
-        raise typer.BadParameter(f"{named(name)} is not known; choose from {_NAMES}")
+        raise typer.BadParameter(f"{shown_name(name)} is not known; choose from {_NAMES}")
     return BY_NAME[name]

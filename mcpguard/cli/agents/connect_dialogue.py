@@ -13,7 +13,7 @@ from mcpguard.agents.editing.edit import Edit, edited
 from mcpguard.agents.joining import ProgramStanding
 from mcpguard.agents.program import AgentProgram, ConfigFile
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
-from mcpguard.settings.entries.entry import enumerated
+from mcpguard.settings.entries.entry import list_names
 from mcpguard.text.visible import visible
 
 HEAD: Final = ("program", "file", "status", "bypasses the guard", "command")
@@ -57,7 +57,7 @@ def _shown(at: ProgramStanding) -> dict[str, Any]:
 
 def _row(shown: dict[str, Any]) -> tuple[str, ...]:
     program, direct = this_program(), shown["direct"]
-    loose = enumerated(each["name"] for each in direct)
+    loose = list_names(each["name"] for each in direct)
     if shown["problem"]:
         return shown["title"], shown["file"], f"not understood: {shown['problem']}", loose, ""
     if not shown["installed"]:
@@ -123,7 +123,7 @@ def tell_snippet(at: ProgramStanding, edit: Edit) -> None:
 
 def asks_to_replace(at: ProgramStanding) -> bool:
     """Whether a person wants to remove servers from the file that the guard has too."""
-    names = enumerated(each.item.label for each in at.replaceable)
+    names = list_names(each.item.label for each in at.replaceable)
     return sys.stdin.isatty() and typer.confirm(
         f"{at.program.title} also reaches {visible(names)} directly, and the guard has them too. Remove them there?",
         err=True,
@@ -162,9 +162,9 @@ def _tell_loose(at: ProgramStanding, edit: Edit) -> None:
     if any(each.item.place == at.place for each in left):
         typer.echo(f"Put them behind the guard: {first}{this_program()} connect {at.program.name} --replace", err=True)
     if apart := [each for each in left if each.item.place != at.place]:
-        where = enumerated(dict.fromkeys(visible(str(each.item.place.path)) for each in apart))
+        where = list_names(dict.fromkeys(visible(str(each.item.place.path)) for each in apart))
         typer.echo(f"Remove by hand, as no command does: {_named(apart)} from {where}.", err=True)
 
 
 def _named(some: Iterable[Candidate]) -> str:
-    return enumerated(f"{visible(each.name)} ({visible(each.item.scope)})" for each in some)
+    return list_names(f"{visible(each.name)} ({visible(each.item.scope)})" for each in some)

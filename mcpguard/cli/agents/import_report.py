@@ -10,7 +10,7 @@ from mcpguard.agents.candidates import Candidate, CandidateWay
 from mcpguard.agents.reading import Contents
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.settings.entries.entry import enumerated
+from mcpguard.settings.entries.entry import list_names
 from mcpguard.text.visible import visible
 
 HEAD: Final = ("program", "scope", "name", "command or URL", "result")
@@ -77,7 +77,7 @@ def print_candidates(found: list[Candidate], output: Output, *, runs: bool) -> N
     elif not new:
         typer.echo("Nothing new to import.", err=True)
     if offline := [each.name for each in new if each.profile is Profile.STRICT]:
-        typer.echo(_without_network(visible(enumerated(offline))), err=True)
+        typer.echo(_without_network(visible(list_names(offline))), err=True)
 
 
 def _rows(found: Iterable[Candidate]) -> Iterator[tuple[str, ...]]:
@@ -113,7 +113,7 @@ def print_results(results: list[dict[str, Any]], output: Output) -> None:
         each["name"] for each in results if each["result"] in (ADDED, WOULD) and each["sandbox"] == Profile.STRICT
     ]
     if offline:
-        typer.echo(_without_network(visible(enumerated(offline))), err=True)
+        typer.echo(_without_network(visible(list_names(offline))), err=True)
     if any(each["result"] == ADDED for each in results):
         program = this_program()
         typer.echo(
@@ -145,9 +145,9 @@ def _tell(result: dict[str, Any]) -> None:
     for path in result["to_write"]:
         typer.echo(f"{name}: the program would ask for a value: write it into {visible(path)} (mode 600)", err=True)
     if result["folders"] and result["result"] in (ADDED, WOULD):
-        seen = visible(enumerated(result["folders"]))
+        seen = visible(list_names(result["folders"]))
         typer.echo(
             f"{name}: it sees these folders of the host: {seen} (mcpguard server patch {name} --mount)", err=True
         )
     if result["variables"]:
-        typer.echo(f"{name}: the guard needs {enumerated(result['variables'])} in its environment", err=True)
+        typer.echo(f"{name}: the guard needs {list_names(result['variables'])} in its environment", err=True)

@@ -34,7 +34,7 @@ from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, GuardProblem
 from mcpguard.cli.shared.options import Confining
 from mcpguard.codec.names import is_unambiguous_name
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
-from mcpguard.settings.entries.entry import enumerated, named
+from mcpguard.settings.entries.entry import list_names, shown_name
 from mcpguard.text.visible import visible
 
 Confined = Annotated[
@@ -103,7 +103,7 @@ def _named(names: Iterable[str], found: list[Candidate], guarded: Guarded, calle
             raise typer.BadParameter(_no_such(name, found), param_hint="--server")
         whose = dict.fromkeys(each.item.program.name for each in alike)
         if len(whose) > 1:
-            sentence = f"{visible(name)} is declared differently for {enumerated(whose)}; name one of these too"
+            sentence = f"{visible(name)} is declared differently for {list_names(whose)}; name one of these too"
             raise typer.BadParameter(sentence, param_hint="--server")
         chosen.append(alike[0] if called is None else _renamed(alike, guarded, called))
     return chosen
@@ -116,8 +116,10 @@ def _renamed(alike: list[Candidate], guarded: Guarded, called: str) -> Candidate
 
 
 def _no_such(name: str, found: list[Candidate]) -> str:
-    there = enumerated(dict.fromkeys(each.name for each in found))
-    return f"no file declares {named(name)}; there are {there}" if found else f"no file declares {named(name)}"
+    there = list_names(dict.fromkeys(each.name for each in found))
+    return (
+        f"no file declares {shown_name(name)}; there are {there}" if found else f"no file declares {shown_name(name)}"
+    )
 
 
 def _asked(new: list[Candidate]) -> list[Candidate]:
@@ -128,7 +130,7 @@ def _asked(new: list[Candidate]) -> list[Candidate]:
     words = said.replace(",", " ").split()
     by_name = {each.name: each for each in new}
     if unknown := [word for word in words if word not in (*by_name, "all")]:
-        raise typer.BadParameter(f"{enumerated(map(named, unknown))} is not among the new ones")
+        raise typer.BadParameter(f"{list_names(map(shown_name, unknown))} is not among the new ones")
     return new if "all" in words else [by_name[word] for word in words]
 
 

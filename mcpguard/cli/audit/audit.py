@@ -29,7 +29,7 @@ from mcpguard.ledger.verify import explain
 from mcpguard.ledger.verify.report import LOG_ONLY, KeySource, KeyTrust
 from mcpguard.ledger.verify.verify import verify as verify_store
 from mcpguard.settings.model import Settings
-from mcpguard.store.engine.offline import named, reading
+from mcpguard.store.engine.offline import open_offline, place_name
 from mcpguard.text.visible import visible
 
 app = typer.Typer(help="Read, export, verify and prune the audit log.", no_args_is_help=True)
@@ -82,8 +82,8 @@ def verify(
             return
         where = place(path, config, data_dir)
         trust = _trust(key or [], None if path else places.signing_key(_settings(config, data_dir)))
-        with reading(where) as connect, show_progress() as told:
-            report = verify_store(connect, named(where), external, trust, told)
+        with open_offline(where) as connect, show_progress() as told:
+            report = verify_store(connect, place_name(where), external, trust, told)
     lines = [*explain.sentences(report)]
     if checkpoint is None and trust.source in _HINTS:
         lines.insert(-1, _HINTS[trust.source])  # the last line is the answer

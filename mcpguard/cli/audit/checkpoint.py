@@ -26,10 +26,10 @@ def checkpoint(path: Where = None, config: Config = None, data_dir: DataDir = No
         _tell(guard.send("POST", CHECKPOINTS, {}), 0)
         return
     with report_errors(), open_log(path, config, data_dir) as (connection, chain):
-        newest = checkpoints.last(connection, chain)
+        newest = checkpoints.last_checkpoint(connection, chain)
         if newest is None:
             raise StoreUnavailable("no checkpoint has been signed yet")
-        ends, _ = records.last(connection, chain) or (newest.seq, b"")
+        ends, _ = records.last_record(connection, chain) or (newest.seq, b"")
     _tell(checkpoint_json(newest.content, newest.signature), ends)
 
 

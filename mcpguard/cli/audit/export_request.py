@@ -22,7 +22,7 @@ from mcpguard.ledger.export.export import ExportSpan
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.engine.offline import place_from, reading
+from mcpguard.store.engine.offline import open_offline, place_from
 from mcpguard.store.rows import chains, records
 
 UNRECORDED = "no guard is running here to record this export, so the audit log does not mention it"
@@ -71,7 +71,7 @@ class Export:
             self.exported = (done["record"]["chain"], done["record"]["seq"])
             return ExportSpan(self.chain, asked.after, done["upto"], asked.chosen)
         typer.echo(f"mcpguard: {UNRECORDED if self._live else OF_A_COPY}", err=True)
-        last = records.last(self.connection, self.chain)
+        last = records.last_record(self.connection, self.chain)
         self.connection.rollback()
         return ExportSpan(self.chain, asked.after, max(asked.after, last[0] if last else 0), asked.chosen)
 
@@ -85,8 +85,8 @@ def open_export(asked: ExportRequest, path: str | None, config: Path | None, dat
     """Open the store and the chain to export. Raises StoreUnavailable."""
     settings = load_settings(config, data_dir=data_dir).settings
     place = places.database(settings) if path is None else place_from(path)
-    with reading(place) as connect, connect() as connection:
-        every = chains.every(connection)
+    with open_offline(place) as connect, connect() as connection:
+        every = chains.list_chains(connection)
         if not every:
             raise StoreUnavailable("nothing has been recorded yet")
         chain = every[-1] if asked.chain is None else asked.chain

@@ -12,15 +12,15 @@ from mcpguard.app import places
 from mcpguard.cli.shared.common import load_settings
 from mcpguard.codec.filters import parse
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.filters import ABOUT, Filter
+from mcpguard.domain.filters import KEY_MEANINGS, Filter
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.engine.offline import Place, place_from, reading
+from mcpguard.store.engine.offline import Place, open_offline, place_from
 from mcpguard.store.rows import chains
 
 OTHER = "A copy of the database, or a postgresql:// URL; default: the live database."
 HELP: Final = (
     "Filter terms, as key:value; -key:value excludes. Keys: "
-    + ", ".join(ABOUT)
+    + ", ".join(KEY_MEANINGS)
     + "; since and until, as 2h or 2026-11-20T14:00. * and ? are wildcards."
 )
 Terms = Annotated[list[str] | None, typer.Argument(metavar="[FILTER]...", help=HELP, show_default=False)]
@@ -36,7 +36,7 @@ def place(path: str | None, config: Path | None, data_dir: Path | None) -> Place
 
 @contextmanager
 def open_log(path: str | None, config: Path | None, data_dir: Path | None) -> Iterator[tuple[Connection, str]]:
-    with reading(place(path, config, data_dir)) as connect, connect() as connection:
+    with open_offline(place(path, config, data_dir)) as connect, connect() as connection:
         chain = chains.newest(connection)
         if chain is None:
             raise StoreUnavailable("nothing has been recorded yet")

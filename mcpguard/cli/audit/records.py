@@ -14,7 +14,7 @@ from mcpguard.domain.filters import Filter
 from mcpguard.guard.audit.audit_log import RecordUnknown, body_of
 from mcpguard.ledger.words import Said, result, what, who, why
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.rows import records, searching
+from mcpguard.store.rows import record_search, records
 from mcpguard.store.rows.records import StoredRecord
 from mcpguard.text.visible import visible
 
@@ -37,7 +37,7 @@ def list_(
     """Print the newest matching records, the newest last."""
     with report_errors(), open_log(database, config, data_dir) as (connection, chain):
         wanted = filter_of(terms)
-        page = searching.search(connection, chain, wanted, start=before, limit=limit, newest_first=True)
+        page = record_search.search(connection, chain, wanted, start=before, limit=limit, newest_first=True)
         found = [*reversed(page.records)]
     if output is Output.JSON:
         print_json([_told(record) for record in found])
@@ -63,14 +63,14 @@ def tail(
     """Print the newest matching records, and then each new one, until interrupted."""
     with report_errors(), open_log(database, config, data_dir) as (connection, chain):
         wanted = filter_of(terms)
-        last = records.last(connection, chain)
+        last = records.last_record(connection, chain)
         seen = last[0] if last else 0
         if limit:
-            page = searching.search(connection, chain, wanted, start=seen + 1, limit=limit, newest_first=True)
+            page = record_search.search(connection, chain, wanted, start=seen + 1, limit=limit, newest_first=True)
             _print(reversed(page.records), output)
         while not once:
             connection.rollback()  # a new look, not the one before again
-            page = searching.search(connection, chain, wanted, start=seen, limit=TOGETHER, newest_first=False)
+            page = record_search.search(connection, chain, wanted, start=seen, limit=TOGETHER, newest_first=False)
             _print(page.records, output)
             seen = page.reached
             if page.ended:
@@ -97,10 +97,10 @@ def show(
 
 def _named(connection: Connection, chain: str, what: str) -> list[StoredRecord]:
     if what.isascii() and what.isdecimal() and len(what) < 19:
-        one = searching.numbered(connection, chain, int(what))
+        one = record_search.record_at(connection, chain, int(what))
         found = [] if one is None else [one]
     else:
-        found = searching.call(connection, chain, what)
+        found = record_search.call_records(connection, chain, what)
     if not found:
         raise RecordUnknown("there is no such record or call; mcpguard audit list shows them")
     return found

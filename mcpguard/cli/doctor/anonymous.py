@@ -16,7 +16,7 @@ from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.shared.guard_client import CALLERS
 from mcpguard.settings.address import loopback
-from mcpguard.settings.entries.entry import enumerated
+from mcpguard.settings.entries.entry import list_names
 from mcpguard.upstreams.sandbox.accounts import GROUP
 
 PEOPLE: Final = 1000
@@ -118,4 +118,4 @@ def _where(tools: list[str], servers: list[str]) -> str:
 
 def _some(names: list[str]) -> str:
     more = [f"{len(names) - MOST} more"] if len(names) > MOST else []
-    return enumerated([*names[:MOST], *more])
+    return list_names([*names[:MOST], *more])

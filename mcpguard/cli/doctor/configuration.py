@@ -12,9 +12,9 @@ from typing import Final
 from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.domain.servers.launches import StdioLaunch
-from mcpguard.settings.confirmation import carrying_trust, looser
+from mcpguard.settings.confirmation import looser_settings, trusted_values
 from mcpguard.settings.entries.references import BadTemplate, literals
-from mcpguard.settings.load import Loaded
+from mcpguard.settings.load import LoadedSettings
 
 CHECK: Final = "mcpguard config check"
 CONFIRM: Final = "mcpguard config confirm, if it is intended, and restart the guard; otherwise undo it"
@@ -30,7 +30,7 @@ def configuration(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
     yield from _waiting(evidence)
 
 
-def _loaded(evidence: DoctorEvidence, loaded: Loaded) -> Iterator[DoctorFinding]:
+def _loaded(evidence: DoctorEvidence, loaded: LoadedSettings) -> Iterator[DoctorFinding]:
     servers = loaded.servers
     for sentence in servers.problems:
         yield problem("servers.declared", sentence, f"correct it, and run: {CHECK}")
@@ -47,7 +47,7 @@ def _waiting(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
     if evidence.status is not None:
         keys = list(evidence.status["unconfirmed"])
     elif evidence.loaded is not None and evidence.stored.confirmed:
-        keys = list(looser(evidence.stored.confirmed, carrying_trust(evidence.loaded.settings)))
+        keys = list(looser_settings(evidence.stored.confirmed, trusted_values(evidence.loaded.settings)))
     else:
         return
     for key in keys:

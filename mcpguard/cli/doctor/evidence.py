@@ -20,7 +20,7 @@ from mcpguard.relay.place import data_directory
 from mcpguard.relay.problem import CannotRelay
 from mcpguard.settings.environment import CONFIG
 from mcpguard.settings.file import usual_place
-from mcpguard.settings.load import NOTHING, Loaded, load
+from mcpguard.settings.load import NOTHING, LoadedSettings, load
 from mcpguard.settings.model import Settings
 from mcpguard.settings.problems import SettingsError
 
@@ -35,7 +35,7 @@ class DoctorEvidence:
     `listens`: whether anybody listens at the operator's socket. `environ`: that of the guard, if it can be read
     (`theirs`), else that of this command. `now`: in microseconds, taken after what is stored was read."""
 
-    loaded: Loaded | None
+    loaded: LoadedSettings | None
     versions: frozenset[str]
     refused: tuple[str, ...]
     settings: Settings
@@ -91,7 +91,7 @@ def gather_evidence(config: Path | None, data_dir: Path | None) -> DoctorEvidenc
     )
 
 
-def _loaded(config: Path | None, data_dir: Path | None) -> tuple[Loaded | None, tuple[str, ...]]:
+def _loaded(config: Path | None, data_dir: Path | None) -> tuple[LoadedSettings | None, tuple[str, ...]]:
     try:
         return load({"data_dir": data_dir}, os.environ, config), ()
     except SettingsError as error:

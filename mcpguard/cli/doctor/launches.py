@@ -18,7 +18,7 @@ from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, Level, ok
 from mcpguard.cli.shared.guard_client import server_path
 from mcpguard.domain.servers.launches import Launch, StdioLaunch
-from mcpguard.settings.entries.references import LARGEST_SECRET, BadTemplate, Reference, ReferenceKind, referenced
+from mcpguard.settings.entries.references import LARGEST_SECRET, BadTemplate, Reference, ReferenceKind, references_in
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.recognising import recognised
 
@@ -126,7 +126,7 @@ def _references(evidence: DoctorEvidence, start: _Start) -> Iterator[DoctorFindi
         return
     for name, template in start.templates.items():
         try:
-            references = referenced(template)
+            references = references_in(template)
         except BadTemplate:
             continue  # the configuration's problems say so
         for each in references:

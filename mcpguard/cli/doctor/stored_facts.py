@@ -16,9 +16,9 @@ from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.ledger.rotations import signing_key_of
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.engine.offline import named, reading
+from mcpguard.store.engine.offline import open_offline, place_name
 from mcpguard.store.engine.schema import SchemaState, schema_of
-from mcpguard.store.rows import chains, checkpoints, confirmed, records, searching, upstreams
+from mcpguard.store.rows import chains, checkpoints, confirmed_settings, record_search, records, upstreams
 
 _AT: Final = records.COLUMNS.index("at")
 
@@ -53,11 +53,11 @@ def read_stored_facts(settings: Settings) -> StoredFacts:
         where = places.database(settings)
     except GuardError as error:
         return StoredFacts("the database", there=True, trouble=str(error))
-    place = named(where)
+    place = place_name(where)
     if isinstance(where, Path) and not _there(where):
         return StoredFacts(place, there=False)
     try:
-        with reading(where) as connect, connect() as connection:
+        with open_offline(where) as connect, connect() as connection:
             return _read(connection, place)
     except (GuardError, ImportError, OSError, ValueError, LookupError, TypeError) as error:
         return StoredFacts(place, there=True, trouble=str(error) or type(error).__name__)
@@ -76,9 +76,9 @@ def _read(connection: Connection, place: str) -> StoredFacts:
     if schema.found != schema.newest:  # its tables may be others
         return StoredFacts(place, there=True, schema=schema)
     chain = chains.newest(connection) or ""
-    newest = records.last(connection, chain)
-    last = searching.numbered(connection, chain, newest[0]) if newest else None
-    checkpoint = checkpoints.last(connection, chain)
+    newest = records.last_record(connection, chain)
+    last = record_search.record_at(connection, chain, newest[0]) if newest else None
+    checkpoint = checkpoints.last_checkpoint(connection, chain)
     return StoredFacts(
         place,
         there=True,
@@ -88,6 +88,6 @@ def _read(connection: Connection, place: str) -> StoredFacts:
         at=int(last.columns[_AT] or 0) if last else 0,
         signed_to=checkpoint.seq if checkpoint else 0,
         key=signing_key_of(connection, chain),
-        confirmed=confirmed.every(connection),
-        upstreams=tuple(each for each in upstreams.every(connection) if not each.removed),
+        confirmed=confirmed_settings.confirmed_values(connection),
+        upstreams=tuple(each for each in upstreams.list_upstreams(connection) if not each.removed),
     )

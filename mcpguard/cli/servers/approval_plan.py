@@ -14,7 +14,7 @@ from mcpguard.cli.shared.options import Confining
 from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.domain.decisions import ITSELF, Key
+from mcpguard.domain.decisions import SERVER_ITSELF, CapabilityKey
 from mcpguard.text.visible import visible
 
 _ALL: Final = "all"
@@ -26,9 +26,9 @@ class ApprovalPlan:
     """An approval that was not sent yet. `only`: the capabilities; None for all that can be approved."""
 
     server: dict[str, Any]
-    only: frozenset[Key] | None
+    only: frozenset[CapabilityKey] | None
     effects: dict[str, Effect]
-    left_out: frozenset[Key] = frozenset()
+    left_out: frozenset[CapabilityKey] = frozenset()
 
     @property
     def approved_capabilities(self) -> list[Capability]:
@@ -121,13 +121,13 @@ class FurtherChanges:
 
 def parse_findings_read(server: dict[str, Any], words: Iterable[str]) -> dict[str, list[str]]:
     """The grave findings that these words confirm as read, of those that the guard just listed."""
-    every = {ITSELF: server} | {write_key(key_of(each)): each for each in server["capabilities"]}
+    every = {SERVER_ITSELF: server} | {write_key(key_of(each)): each for each in server["capabilities"]}
     meant: set[str] = set()
     for word in words:
         if word == _ALL:
             meant |= every.keys()
-        elif word == ITSELF:
-            meant.add(ITSELF)
+        elif word == SERVER_ITSELF:
+            meant.add(SERVER_ITSELF)
         else:
             meant |= {*map(write_key, choose_capabilities([word], server["capabilities"], "--findings-read"))}
     return {name: rules for name in sorted(meant) if (rules := grave_rules(every[name]))}
@@ -138,7 +138,7 @@ def plan(
 ) -> ApprovalPlan:
     """The approval that these words ask for. Raises BadParameter for words that match nothing."""
     capabilities = server["capabilities"]
-    keys = choose_capabilities([word for word in only if word != ITSELF], capabilities) if only else None
+    keys = choose_capabilities([word for word in only if word != SERVER_ITSELF], capabilities) if only else None
     given = parse_effects(effects, capabilities)
     for name in given:
         if keys is not None and (CapabilityKind.TOOL, name) not in keys:

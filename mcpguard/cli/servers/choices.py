@@ -7,8 +7,8 @@ import typer
 
 from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.domain.decisions import Key
-from mcpguard.policy.effects import careful
+from mcpguard.domain.decisions import CapabilityKey
+from mcpguard.policy.effects import careful_effect
 from mcpguard.text.visible import visible
 
 Capability = dict[str, Any]
@@ -16,19 +16,19 @@ Capability = dict[str, Any]
 MOST_LISTED = 20
 
 
-def key_of(capability: Capability) -> Key:
+def key_of(capability: Capability) -> CapabilityKey:
     return CapabilityKind(capability["kind"]), capability["name"]
 
 
 def choose_capabilities(
     words: Iterable[str], capabilities: Iterable[Capability], option: str = "--only"
-) -> frozenset[Key]:
+) -> frozenset[CapabilityKey]:
     """The capabilities that these words name: each is `kind:name`, or a name that only one has."""
     keys = [key_of(each) for each in capabilities]
     return frozenset(_chosen(word, keys, option) for word in words)
 
 
-def _chosen(word: str, keys: list[Key], option: str) -> Key:
+def _chosen(word: str, keys: list[CapabilityKey], option: str) -> CapabilityKey:
     meant = {key for key in keys if word in (key[1], write_key(key))}
     if len(meant) == 1:
         return meant.pop()
@@ -60,16 +60,16 @@ def default_effect(capability: Capability) -> Effect | None:
     if capability["suggested"] is None:
         return None
     declared = capability["declared"]
-    return careful(None if declared is None else Effect(declared), Effect(capability["suggested"]))
+    return careful_effect(None if declared is None else Effect(declared), Effect(capability["suggested"]))
 
 
-def split_reference(word: str, kind: CapabilityKind) -> tuple[str, Key]:
+def split_reference(word: str, kind: CapabilityKind) -> tuple[str, CapabilityKey]:
     """The server and the capability of `SERVER:TOOL`."""
     server, _, name = word.partition(":")
     return server, (kind, name)
 
 
-def _listed(keys: Iterable[Key]) -> str:
+def _listed(keys: Iterable[CapabilityKey]) -> str:
     names = sorted(visible(write_key(key)) for key in keys)
     more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
     return (", ".join(names[:MOST_LISTED]) or "nothing, it has listed none") + more

@@ -20,7 +20,7 @@ import typer
 from mcpguard.cli.shared.common import json_line
 from mcpguard.codec.findings import as_json
 from mcpguard.codec.strict import StrictError, parse
-from mcpguard.domain.findings import Inspected
+from mcpguard.domain.findings import InspectionFindings
 from mcpguard.inspection.definitions import sarif
 from mcpguard.inspection.definitions.inspect import all_rules, inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
@@ -44,7 +44,7 @@ class _Scanned:
     line: int
     server: str | None
     name: str | None
-    found: Inspected
+    found: InspectionFindings
 
 
 def scan(

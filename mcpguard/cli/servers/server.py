@@ -22,7 +22,7 @@ from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, server_path
 from mcpguard.cli.shared.options import Name
 from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.settings.entries.entry import enumerated
+from mcpguard.settings.entries.entry import list_names
 from mcpguard.text.visible import visible
 
 app = typer.Typer(no_args_is_help=True, help="The MCP servers behind the guard.")
@@ -48,12 +48,12 @@ def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.T
         return
     print_table(HEAD, _rows(answer))
     if loose := [server["name"] for server in answer if server["sandbox"] == Profile.NONE]:
-        warn(f"WITHOUT A SANDBOX, with all rights of the guard's own account: {enumerated(loose)}")
+        warn(f"WITHOUT A SANDBOX, with all rights of the guard's own account: {list_names(loose)}")
     waits = [server["name"] for server in answer if server["standing"] == "quarantined" or server["waiting"]]
     if unread := [server["name"] for server in answer if server["unread"]]:
-        warn(f"approved with grave findings that nobody confirmed reading: {enumerated(unread)}")
+        warn(f"approved with grave findings that nobody confirmed reading: {list_names(unread)}")
     if waits:
-        typer.echo(f"{enumerated(waits)} need review: mcpguard server show NAME", err=True)
+        typer.echo(f"{list_names(waits)} need review: mcpguard server show NAME", err=True)
 
 
 @app.command()

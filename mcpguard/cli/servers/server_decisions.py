@@ -21,7 +21,7 @@ from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_answer
 from mcpguard.cli.shared.guard_client import GuardClient, GuardProblem, print_problem, server_path
 from mcpguard.cli.shared.options import Confined, Mounts, Name, Reason, mounts
 from mcpguard.domain.asks import AskKind
-from mcpguard.domain.decisions import ITSELF
+from mcpguard.domain.decisions import SERVER_ITSELF
 from mcpguard.domain.servers.inspections import InspectionStage
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.domain.servers.upstreams import Origin
@@ -147,8 +147,8 @@ def approve(
     except GuardProblem as problem:
         print_problem(problem)
         typer.echo(f"Nothing was approved. Look again: mcpguard server show {name}", err=True)
-        if grave_rules(server) and ITSELF not in read:
-            typer.echo(f"If you have read the findings of the server itself: --findings-read {ITSELF}", err=True)
+        if grave_rules(server) and SERVER_ITSELF not in read:
+            typer.echo(f"If you have read the findings of the server itself: --findings-read {SERVER_ITSELF}", err=True)
         raise typer.Exit(1) from None
     _tell_approved(name, planned, done, output)
 

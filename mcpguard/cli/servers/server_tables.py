@@ -11,7 +11,7 @@ from mcpguard.cli.servers.choices import Capability, key_of
 from mcpguard.cli.shared.common import moment, warn
 from mcpguard.cli.shared.guard_client import GuardClient, server_path
 from mcpguard.codec.capability_keys import write_key
-from mcpguard.domain.decisions import ITSELF
+from mcpguard.domain.decisions import SERVER_ITSELF
 from mcpguard.domain.findings import Severity, is_grave
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.domain.servers.needs import Need
@@ -164,7 +164,7 @@ def warn_of_grave(server: str, capabilities: Iterable[Capability]) -> None:
 
 def warn_of_unread(server: dict[str, Any]) -> None:
     """Warn of grave findings that were approved unread: what has them can be called all the same."""
-    named = [ITSELF] if server["unread_itself"] else []
+    named = [SERVER_ITSELF] if server["unread_itself"] else []
     named += [write_key(key_of(each)) for each in server["capabilities"] if each["unread"]]
     for name in named:
         warn(f"{name} {UNREAD}")

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from mcpguard.cli.shared.progress import show_waiting
 from mcpguard.domain.errors import GuardError
-from mcpguard.settings.load import NOTHING, Loaded, load
+from mcpguard.settings.load import NOTHING, LoadedSettings, load
 from mcpguard.settings.problems import SettingsError
 from mcpguard.text.visible import hidden_as, visible
 
@@ -36,7 +36,7 @@ DataDir = Annotated[Path | None, typer.Option("--data-dir", metavar="DIR", help=
 As = Annotated[Output, typer.Option("--output", "-o", help="Output format.")]
 
 
-def load_settings(config: Path | None, demo: Mapping[str, object] = NOTHING, **given: object) -> Loaded:
+def load_settings(config: Path | None, demo: Mapping[str, object] = NOTHING, **given: object) -> LoadedSettings:
     """The settings as the guard reads them at its start. Prints every problem and exits with 1 otherwise."""
     with report_errors():
         return load(given, os.environ, config, demo)

@@ -85,7 +85,7 @@ def mounts(given: Iterable[str]) -> list[str]:
     """The mounts of an entry, each with an absolute path."""
     found = []
     for each in given:
-        mount = Mount.written(each)
+        mount = Mount.parse(each)
         if not mount.path:
             raise typer.BadParameter("give it as PATH or PATH:rw", param_hint="--mount")
         found.append(str(replace(mount, path=str(Path(mount.path).resolve()))))

@@ -1,1 +1,1 @@
-"""Calls: what is asked, what is decided, how they end, and what is recorded of them."""
+"""Calls: requests, verdicts, outcomes, and what is recorded of them."""

@@ -1,4 +1,4 @@
-"""What is kept of a call's arguments or reply: the masked bytes themselves, or only their size and a keyed digest."""
+"""The stored form of a call's arguments or reply: the masked bytes, or only their size and a keyed digest."""
 
 import re
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ KEYED = re.compile(r"hmac-sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class KeptBody:
-    """Bytes to be stored beside the record. Whoever makes one has masked every secret in it.
+    """Bytes that are stored beside the record. Every secret in them is masked before a `KeptBody` is made.
 
-    `keyed`: the HMAC of what it was before that, by which it can be told from others; empty where nobody has it.
+    `keyed`: the HMAC of the unmasked bytes, by which two bodies can be compared; empty where it was not computed.
     """
 
     masked: bytes
@@ -31,7 +31,7 @@ class KeptBody:
 class DigestedBody:
     """A body that is not kept: its size, and an HMAC under a key that is not in the database.
 
-    `too_large`: that is why; otherwise none of its kind is kept.
+    `too_large`: it is not kept because of its size; otherwise the settings say that no body is kept.
     """
 
     size: int

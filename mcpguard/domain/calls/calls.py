@@ -9,7 +9,7 @@ from mcpguard.domain.capabilities import Capability, Effect
 
 
 class Face(StrEnum):
-    """One shape that the guard shows to agents; `api`: a person calls in an agent's name."""
+    """One interface that the guard shows to agents; `api`: a user makes the call in an agent's name."""
 
     GUARD = "guard"
     DIRECT = "direct"
@@ -18,7 +18,7 @@ class Face(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """How sensitive the data of a call is, in the agent's words."""
+    """How sensitive the data of a call is, as the agent declares it."""
 
     PUBLIC = "public"
     INTERNAL = "internal"
@@ -28,7 +28,7 @@ class Sensitivity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What the agent says it means to do, and why. Declared by the agent, or implied by the face it came through."""
+    """The purpose of a call. Either the agent declared it, or the face that the call came through implies it."""
 
     operation: Effect
     declared: bool

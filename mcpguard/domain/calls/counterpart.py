@@ -1,4 +1,4 @@
-"""Whoever made a call, while it runs: what a server may say to them meanwhile, and ask of them."""
+"""The client that waits for a call, and what a server may send to it meanwhile."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -10,22 +10,22 @@ from mcpguard.domain.servers.launches import Era
 class Counterpart(Protocol):
     """The client at the other end of one call.
 
-    Nothing here but `ask` waits: a slow client holds up nobody but itself.
+    Only `ask` waits: a slow client delays nobody but itself.
     """
 
     @property
     def name(self) -> str:
-        """What the client calls itself; nothing rests on it."""
+        """The name that the client gives itself; no decision depends on it."""
         ...
 
     @property
     def era(self) -> Era:
-        """The era of the protocol that it speaks, which is never `auto`."""
+        """The era of the protocol that the client speaks, never `auto`."""
         ...
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can be asked for."""
+        """The requests that the client supports."""
         ...
 
     @property
@@ -33,7 +33,7 @@ class Counterpart(Protocol):
 
     @property
     def log_level(self) -> str | None:
-        """The least severe message that it wants to see, if any."""
+        """The least severe log level that the client wants to receive, if any."""
         ...
 
     def progress(self, params: Mapping[str, Any]) -> None: ...
@@ -41,5 +41,5 @@ class Counterpart(Protocol):
     def log(self, params: Mapping[str, Any]) -> None: ...
 
     async def ask(self, asks: Asks) -> Answers:
-        """What the client answers, to all of it. Raises Declined. Cancelling this takes back what was asked."""
+        """Send the requests and return the client's answer to each. Raises Declined. Cancelling withdraws them."""
         ...

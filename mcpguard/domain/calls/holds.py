@@ -1,11 +1,11 @@
-"""A call that waits for a person.
+"""Calls that are held for approval.
 
 Rules kept here:
-1. A move that the table does not list is refused (`IllegalMove`) and changes nothing. Nothing moves to `allowed` but by
-   a person's answer.
-2. What a person allowed is one call: the same caller, capability, definition and arguments, once, within its time, as
-   long as everything that it rests on is as they saw it.
-3. The ticket of a hold is the id of the call that it began with.
+1. A move that the table does not list is refused (`IllegalMove`) and changes nothing. Only a reviewer's answer
+   moves a hold to `allowed`.
+2. An approval is for one call: the same caller, capability, definition and arguments, once, until it expires, as long
+   as everything that it rests on is as the reviewer saw it.
+3. The ticket of a held call is the id of the call that was held first.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from mcpguard.domain.errors import IllegalMove
 
 
 class HoldState(StrEnum):
-    """Where a hold stands."""
+    """The status of a held call."""
 
     WAITING = "waiting"
     ALLOWED = "allowed"
@@ -30,8 +30,8 @@ class HoldState(StrEnum):
 
 
 class HoldMove(StrEnum):
-    """What can happen to it: a person answers, its time is over, what it rests on is another now, whoever asked has
-    gone, the call is made."""
+    """What can happen to a held call: a reviewer answers, it expires, what it rests on changes (`void`), the caller
+    leaves (`withdraw`), the approved call is made (`consume`)."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -68,17 +68,17 @@ HOLD_MOVES: Final[Mapping[HoldState, Mapping[HoldMove, HoldState]]] = MappingPro
 )
 
 
-def moved(state: HoldState, move: HoldMove) -> HoldState:
-    """Where `move` leads from `state`; refuses what the table does not list."""
+def state_after(state: HoldState, move: HoldMove) -> HoldState:
+    """Return the state after `move`. Raises IllegalMove for a move that the table does not list."""
     try:
         return HOLD_MOVES[state][move]
     except KeyError:
-        raise IllegalMove(f"a call that is {state} cannot be moved by {move}") from None
+        raise IllegalMove(f"the held call is {state}; {move} is not possible any more") from None
 
 
 @dataclass(frozen=True, slots=True)
-class Rests:
-    """What stood when the call was held, by generation. `pin` is None for what lies under an approved prefix."""
+class HoldBasis:
+    """The generations of the server and of the pin when the call was held; `pin` is None under an approved prefix."""
 
     upstream: tuple[str, int]
     pin: tuple[str, int] | None
@@ -86,9 +86,9 @@ class Rests:
 
 @dataclass(frozen=True, slots=True)
 class HeldFacts:
-    """What a person who answers is told of the call: facts of ours, and what the agent says, in its own words.
+    """What a reviewer is shown of a held call: facts that mcpguard knows, and what the agent says in its own words.
 
-    `because`: the setting that wants a person. `at` is UTC in microseconds.
+    `because`: the phrase of the setting that holds the call. `at` is UTC in microseconds.
     """
 
     at: int
@@ -107,9 +107,9 @@ class HeldFacts:
 
 @dataclass(frozen=True, slots=True)
 class HeldCall:
-    """One held call. `same`: what two calls have in common that are the same one. `until`: when its time is over.
+    """One held call. `same`: a digest that is equal for two requests that are the same call. `until`: when it expires.
 
-    `why` and `by`: the person's answer, when there is one.
+    `why` and `by`: the reason of the reviewer who answered, and who they are.
     """
 
     id: str
@@ -117,7 +117,7 @@ class HeldCall:
     same: bytes
     caller: str
     capability: Capability
-    rests: Rests
+    rests: HoldBasis
     until: int
     asking: HeldFacts
     why: str = ""

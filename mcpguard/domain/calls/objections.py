@@ -1,7 +1,7 @@
-"""What a rule objects to: the reason, and what whoever called needs to know to do it right.
+"""Objections of rules: the reason, and the details that a caller needs to correct the call.
 
-Rules kept here: what is told beside a reason is words of ours. Names of properties, which are a server's or an agent's,
-are made visible and bounded before they come here; values of arguments never do.
+Rules kept here: details are words of ours. Names of properties, which a server or an agent chose, are made visible and
+cut before they come here; values of arguments never do.
 """
 
 from dataclasses import asdict, dataclass
@@ -12,14 +12,14 @@ from mcpguard.domain.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What is told beside a reason; what is empty is not told.
+    """Details beside a reason. An empty field is left out.
 
-    `effect`: what the tool does, as a person assigned it, and `caller`: who called, where the two do not go together.
-    `call_with`: the variant to use instead. `path`: where in the arguments, and `expected`: what belongs there.
-    `secret`: the rule by which something looks like a secret. `budget`: which one is used up. `ticket`: of a call that
-    waits for a person, and `until`: when that is over. `person`: what the person says who denied it; a person's words.
-    `sandbox`: what its sandbox keeps from a server that ended, where that looks like the cause. `uninspected`: what
-    is known of a server that nobody has inspected. `helps`: the command that tells more to whoever runs the guard.
+    `effect`: the effect of the tool, as a reviewer assigned it; `caller`: who called, where their scope lacks that
+    effect. `call_with`: the variant to use instead. `path`: the place in the arguments, `expected`: what belongs there.
+    `secret`: the rule that found what looks like a secret. `budget`: the budget that is used up. `ticket`: of a held
+    call, and `until`: when it expires. `person`: the reason that the reviewer who denied it wrote. `sandbox`: what the
+    sandbox keeps from a server that ended, where that looks like the cause. `uninspected`: what is known of a server
+    that was not inspected yet. `helps`: the command that tells an operator more.
     """
 
     effect: str = ""
@@ -37,28 +37,33 @@ class Detail:
     helps: str = ""
 
     @property
-    def said(self) -> dict[str, str]:
-        """For a program."""
+    def fields(self) -> dict[str, str]:
+        """The fields that are not empty, by name, for a program."""
         return {name: value for name, value in asdict(self).items() if value}
 
     @property
     def sentence(self) -> str:
-        """For a model, which reads sentences; empty where there is nothing to say."""
+        """The details as sentences, for a model; empty where there are none."""
         parts = (
-            f"Its effect is {self.effect}." if self.effect else "",
-            f"The caller is {self.caller}." if self.caller else "",
+            f"{self._effect}." if self.effect else "",
+            f"Caller: {self.caller}." if self.caller and not self.effect else "",
             f"Use {self.call_with}." if self.call_with else "",
             f"At {self.path}: expected {self.expected}." if self.expected else "",
-            f"It looks like what the rule {self.secret} finds." if self.secret else "",
+            f"Found by the rule {self.secret}." if self.secret else "",
             f"Used up: {self.budget}." if self.budget else "",
-            f"Ticket {self.ticket}." if self.ticket else "",
-            f"A person can answer until {self.until}." if self.until else "",
-            f'The person says: "{self.person}".' if self.person else "",
+            f"Ticket: {self.ticket}." if self.ticket else "",
+            f"Expires at {self.until}." if self.until else "",
+            f'Reviewer: "{self.person}".' if self.person else "",
             self.sandbox,
             self.uninspected,
-            f"Whoever runs mcpguard is told more by `{self.helps}`." if self.helps else "",
+            f"Operators: `{self.helps}` tells more." if self.helps else "",
         )
         return " ".join(part for part in parts if part)
+
+    @property
+    def _effect(self) -> str:
+        who = self.caller
+        return f"{who} may not make {self.effect} calls" if who else f"The tool's effect is {self.effect}"
 
 
 NOTHING_MORE: Final = Detail()
@@ -66,7 +71,7 @@ NOTHING_MORE: Final = Detail()
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why a rule objects."""
+    """The reason for which a rule objects to a call, with details."""
 
     reason: Reason
     detail: Detail = NOTHING_MORE

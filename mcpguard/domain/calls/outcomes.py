@@ -1,4 +1,4 @@
-"""How a call ended, and whether anything was executed. The two are said apart because they differ in a crash."""
+"""How a call ended, and whether it was executed. These are two values because a crash leaves only one of them known."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Self
 
 from mcpguard.domain.calls.bodies import Body
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.screening import Screened
+from mcpguard.domain.screening import ScreeningResult
 
 
 class OutcomeKind(StrEnum):
@@ -21,7 +21,7 @@ class OutcomeKind(StrEnum):
 
 
 class Executed(StrEnum):
-    """Whether the upstream did anything."""
+    """Whether the server executed the call."""
 
     NO = "no"
     YES = "yes"
@@ -30,43 +30,43 @@ class Executed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a call ended, whether anything was executed, and why it was not simply answered.
+    """How a call ended, whether it was executed, and the reason where it did not end with the server's reply.
 
-    `screened`: what was found in what the server said, if anything.
+    `screened`: what was found in the reply, if anything.
     """
 
     kind: OutcomeKind
     executed: Executed
     reason: Reason | None = None
     reply: Body | None = None
-    screened: Screened | None = None
+    screened: ScreeningResult | None = None
 
     @classmethod
-    def answered(cls, reply: Body | None = None, reason: Reason | None = None) -> Self:
-        """The upstream answered; a reason says why its reply is withheld."""
+    def answer(cls, reply: Body | None = None, reason: Reason | None = None) -> Self:
+        """The server answered; a reason says why its reply is withheld."""
         return cls(OutcomeKind.ANSWERED, Executed.YES, reason, reply)
 
     @classmethod
-    def failed(cls, reply: Body | None = None, reason: Reason | None = None) -> Self:
-        """The upstream answered with an error of its own."""
+    def failure(cls, reply: Body | None = None, reason: Reason | None = None) -> Self:
+        """The server answered with an error of its own."""
         return cls(OutcomeKind.FAILED, Executed.YES, reason, reply)
 
     @classmethod
-    def refused(cls, reason: Reason) -> Self:
+    def refusal(cls, reason: Reason) -> Self:
         """Nothing was sent."""
         return cls(OutcomeKind.REFUSED, Executed.NO, reason)
 
     @classmethod
-    def held(cls, reason: Reason) -> Self:
-        """Nothing was sent; a person is asked, and the repeat of the call is an entry of its own."""
+    def hold(cls, reason: Reason) -> Self:
+        """Nothing was sent; a reviewer is asked. The call that is made after the approval is an entry of its own."""
         return cls(OutcomeKind.HELD, Executed.NO, reason)
 
     @classmethod
-    def cancelled(cls, executed: Executed) -> Self:
-        """Whoever called did not wait for the answer."""
+    def cancellation(cls, executed: Executed) -> Self:
+        """The caller did not wait for the answer."""
         return cls(OutcomeKind.CANCELLED, executed)
 
     @classmethod
     def unknown(cls, reason: Reason) -> Self:
-        """It was sent, or may have been, and nothing more is known."""
+        """The call was sent, or may have been, and nothing more is known."""
         return cls(OutcomeKind.UNKNOWN, Executed.UNKNOWN, reason)

@@ -1,4 +1,4 @@
-"""The facts that the ledger keeps. docs/ledger-format.md says how each is written."""
+"""The facts that the audit log records. docs/ledger-format.md describes how each is written."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -47,10 +47,10 @@ class RecordKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A call and the verdict about it, with everything that the verdict rests on; its arguments only as a body.
+    """A call and its verdict, with everything that the verdict rests on; the arguments only as a body.
 
-    `secrets`: the rules by which something in the arguments looks like a secret. `by`: the person who calls in the
-    caller's name; empty where the caller itself does.
+    `secrets`: the rules that found what looks like a secret in the arguments. `by`: the user who makes the call in the
+    caller's name; empty where the caller makes it.
     """
 
     entry: str
@@ -75,6 +75,6 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """Says that the verdict which allows this call is stored. Nothing is sent to an upstream without one."""
+    """Proof that the verdict which allows this call is stored. Nothing is sent to a server without one."""
 
     entry: str

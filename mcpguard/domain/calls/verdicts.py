@@ -1,4 +1,4 @@
-"""What was decided about a call. Exhaustive: a `match` over `Verdict` that misses one does not type-check."""
+"""The verdict about a call. A `match` over `Verdict` that misses a case does not type-check."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """The call waits for a person."""
+    """The call is held for approval."""
 
     reason: Reason
 

@@ -1,1 +1,1 @@
-"""Servers: how they are declared and connected, what they list, and where they stand."""
+"""Servers: their declarations, connections, listings and status."""

@@ -1,11 +1,11 @@
-"""How it stands with the connection to an upstream. Whether it may be used is another question (`standing`)."""
+"""The state of the connection to a server. Whether the server may be used is another question (`standing`)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class ConnectionState(StrEnum):
-    """How far the connection to an upstream has come. `starting` is the first attempt, `connecting` every later one."""
+    """The states of a connection. `starting` is the first attempt, `connecting` every later one."""
 
     DISCONNECTED = "disconnected"
     STARTING = "starting"
@@ -17,7 +17,7 @@ class ConnectionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The state of a connection, since when (UTC, microseconds), and what went wrong last."""
+    """The state of a connection, since when (UTC, microseconds), and the last error."""
 
     state: ConnectionState
     since: int

@@ -1,12 +1,12 @@
-"""Who an upstream is: what is launched, known as soon as it is declared, and what was observed when it ran.
+"""The identity of a server: what is launched, known from its declaration, and what was observed when it ran.
 
 Rules kept here:
-1. All that decides which code runs, with what, and where it is reached is part of the launch identity. The name, the
-   label, the timeout and the era are not: they are ours, and change nothing of what runs.
-2. Values of the environment and of headers stand unresolved, so a rotated secret is the same identity. What was
-   written out stands as a keyed digest: a change shows, and the value does not.
-3. The order of arguments matters. The order of variables, headers and mounts does not; names of headers have no case.
-4. What has no value yet has its place already: a field that comes later would change every identity.
+1. Everything that decides which code runs, with what, and where it is reached is part of the launch identity. The
+   name, the label, the timeout and the era are not: they change nothing about what runs.
+2. References in the environment and in headers are not resolved, so a rotated secret is the same identity. A value
+   that is written out counts by a keyed digest: a change shows, and the value does not.
+3. The order of arguments matters. The order of variables, headers and mounts does not, nor the case of header names.
+4. Fields without a value are part of the identity: a field that is added later would change every identity.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from mcpguard.domain.servers.upstreams import Transport
 
 
 class PartKind(StrEnum):
-    """What a part of a template is."""
+    """The kinds of template parts."""
 
     ENV = "env"
     FILE = "file"
@@ -28,7 +28,7 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TemplatePart:
-    """A piece of a template: the variable or file that it refers to, or the digest of what was written out."""
+    """A part of a template: the variable or file that it refers to, or the digest of a literal value."""
 
     kind: PartKind
     text: str
@@ -44,7 +44,7 @@ class GivenVariable:
 
 @dataclass(frozen=True, slots=True)
 class LaunchIdentity:
-    """What decides whether a declared server is the one that was approved, or one that was blocked."""
+    """Everything that decides whether a declared server is the one that was approved, or one that was blocked."""
 
     transport: Transport
     command: str | None = None
@@ -66,12 +66,12 @@ class LaunchIdentity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObservedIdentity:
-    """What a server said of itself, raw, and what ran. Compare fingerprints: to `==`, 1 and true are the same."""
+    """What a server said of itself, unchanged, and what ran. Compare fingerprints: `==` takes 1 and true as equal."""
 
     server: Mapping[str, Any]
     capabilities: Mapping[str, Any]
     artifact: str | None = None
-    """The digest of what is executed, where it can be had."""
+    """The digest of the program that ran, where it is known."""
 
 
 _LOADER = """
@@ -108,13 +108,13 @@ _ENDINGS: Final = tuple(each.removeprefix("*") for each in _CODE if each.startsw
 
 
 def is_code(name: str) -> bool:
-    """Whether a variable of this name decides what code runs, or to whom it talks: a person has to see its value.
+    """Whether a variable of this name decides what code runs or where it connects: a reviewer must see its value.
 
-    Case never matters: some systems ignore it, and on the others some programs do, as npm and curl.
+    Case never matters: some systems ignore it, and on the others programs such as npm and curl do.
     """
     upper = name.upper()
     return upper in _NAMES or upper.startswith(_BEGINNINGS) or upper.endswith(_ENDINGS)
 
 
-def _ordered(given: Iterable[GivenVariable]) -> tuple[GivenVariable, ...]:
-    return tuple(sorted(given, key=lambda each: (each.name, [(part.kind, part.text) for part in each.parts])))
+def _ordered(variables: Iterable[GivenVariable]) -> tuple[GivenVariable, ...]:
+    return tuple(sorted(variables, key=lambda each: (each.name, [(part.kind, part.text) for part in each.parts])))

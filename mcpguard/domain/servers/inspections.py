@@ -1,4 +1,4 @@
-"""The last inspection of a server, for as long as there is something to tell about it; and how far one has come."""
+"""Inspections that are running or have failed, and their stages."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class InspectionStage(StrEnum):
-    """What is being done in an inspection that is under way, in this order. A server that runs is only listed."""
+    """The stages of an inspection, in order. A server that is connected already is only listed and compared."""
 
     INSTALLING = "installing"
     STARTING = "starting"
@@ -16,27 +16,27 @@ class InspectionStage(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """What is being done, after the name of the server and a colon."""
+        """What is being done, as a clause that follows the name of the server and a colon."""
         return _DOING[self]
 
 
 _DOING: Final = MappingProxyType(
     {
-        InspectionStage.INSTALLING: "installing what it needs",
+        InspectionStage.INSTALLING: "installing its package",
         InspectionStage.STARTING: "starting or contacting it",
-        InspectionStage.LISTING: "reading what it offers",
-        InspectionStage.COMPARING: "looking through what it offers",
+        InspectionStage.LISTING: "listing its capabilities",
+        InspectionStage.COMPARING: "inspecting its capabilities",
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """An inspection that has begun and has not ended, or that failed. One that succeeds leaves its listing instead.
+    """An inspection that is running or has failed. A successful one leaves a listing instead.
 
-    Times are microseconds in UTC. `by`: who asked for it; `ended`: None until it is known how it ended. `why`: what
-    went wrong, in a sentence of ours. `started`: whether the server was started or contacted. `wrote`: the last lines
-    that the server wrote to its standard error meanwhile, made fit to be read.
+    Times are microseconds in UTC. `by`: who asked for it; `ended`: None while it runs. `why`: what went wrong.
+    `started`: whether the server was started or contacted. `wrote`: the last lines that the server wrote to its
+    standard error meanwhile, made safe to display.
     """
 
     began: int

@@ -1,10 +1,10 @@
-"""How a server that somebody declared is reached.
+"""How a declared server is started or reached.
 
 Rules kept here:
-1. Values are compared whole, so a declaration that changed in anything is another one.
-2. What a declaration does not say of the sandbox is the strictest of it.
-3. What is put into the environment and the headers is a template whose references are unresolved, and no
-   representation of it shows more than the names: it may be a secret that was written out.
+1. Values are compared as a whole, so a declaration that differs in anything is another one.
+2. Whatever a declaration leaves out about the sandbox is the strictest choice.
+3. Values of the environment and of headers are templates with unresolved references. No representation shows more
+   than their names: a value may be a secret that was written out.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from mcpguard.domain.servers.upstreams import Transport
 
 
 class Era(StrEnum):
-    """Which protocol era to speak to a server; `auto` negotiates."""
+    """The era of the protocol that is spoken with a server; `auto` negotiates."""
 
     AUTO = "auto"
     LEGACY = "legacy"
@@ -26,14 +26,14 @@ class Era(StrEnum):
 
 
 class StdioFraming(StrEnum):
-    """How messages are told apart on the standard streams of a server."""
+    """How messages are delimited on the standard streams of a server."""
 
     LINES = "lines"
     HEADERS = "headers"
 
 
 class Profile(StrEnum):
-    """How much of the machine a process gets to see."""
+    """The sandbox of a process."""
 
     STRICT = "strict"
     CONTAINED = "contained"
@@ -45,17 +45,17 @@ class Profile(StrEnum):
 
 
 _MEANING: Final = {
-    Profile.STRICT: "no network, and no files but its own and what is mounted",
-    Profile.CONTAINED: "the network, and no files but its own and what is mounted",
-    Profile.NONE: "NOT CONFINED: it may do everything that the guard's own account may do",
+    Profile.STRICT: "no network; sees only its own files and its mounts",
+    Profile.CONTAINED: "network access; sees only its own files and its mounts",
+    Profile.NONE: "NOT SANDBOXED: it can do whatever mcpguard's own account can do",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A folder that a confined process gets to see, where it is outside as well.
+    """A folder that a sandboxed process sees, at the same path as outside.
 
-    Written as `PATH`, `PATH:ro` or `PATH:rw`. What else follows a colon belongs to the path.
+    Written as `PATH`, `PATH:ro` or `PATH:rw`. Any other colon belongs to the path.
     """
 
     path: str
@@ -67,22 +67,22 @@ class Mount:
         return f"{self.path}:ro" if self.path.endswith((":rw", ":ro")) else self.path
 
     @classmethod
-    def written(cls, text: str) -> Self:
-        """What was written so. Whether it is a whole path is not looked at."""
+    def parse(cls, text: str) -> Self:
+        """Read the written form. Whether the path is absolute is not checked."""
         path = text[:-3] if text.endswith((":rw", ":ro")) else text
         return cls(path, writable=text.endswith(":rw"))
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """How a process is confined: how much of the machine it sees, and which folders."""
+    """The sandbox of a process and the folders that it sees."""
 
     profile: Profile
     mounts: tuple[Mount, ...] = ()
 
 
 class Templates(Mapping[str, str]):
-    """Names with the templates of their values: fixed, equal by value, and silent about the values."""
+    """Templates of values by name: immutable, compared by value, and without the values in their representation."""
 
     __slots__ = ("_values",)
 
@@ -110,9 +110,9 @@ _NONE: Final = Templates()
 
 @dataclass(frozen=True, slots=True)
 class StdioLaunch:
-    """A child process of ours. No shell reads the arguments.
+    """A server that mcpguard starts as a child process, without a shell.
 
-    `instead_of`: the confinement that is declared, where a person has decided on another one.
+    `instead_of`: the declared confinement, where a reviewer has chosen another one.
     """
 
     command: str
@@ -128,20 +128,20 @@ class StdioLaunch:
         object.__setattr__(self, "environment", Templates(self.environment))
         object.__setattr__(self, "mounts", tuple(sorted(self.mounts, key=lambda each: (each.path, each.writable))))
 
-    def confined(self, how: Confinement) -> Self:
-        """As it runs when a person has decided on this confinement."""
+    def with_confinement(self, confinement: Confinement) -> Self:
+        """Return the launch with a confinement that a reviewer has chosen."""
         declared = self.as_declared()
-        chosen = replace(declared, profile=how.profile, mounts=how.mounts)
+        chosen = replace(declared, profile=confinement.profile, mounts=confinement.mounts)
         if chosen == declared:
             return declared
         return replace(chosen, instead_of=Confinement(declared.profile, declared.mounts))
 
-    def unconfined(self) -> Self:
-        """As it runs when a person has agreed to that."""
-        return self.confined(Confinement(Profile.NONE, self.as_declared().mounts))
+    def without_sandbox(self) -> Self:
+        """Return the launch without a sandbox, for which a user must have given consent."""
+        return self.with_confinement(Confinement(Profile.NONE, self.as_declared().mounts))
 
     def as_declared(self) -> Self:
-        """As it runs when nobody has decided otherwise."""
+        """Return the launch with the declared confinement."""
         if self.instead_of is None:
             return self
         return replace(self, profile=self.instead_of.profile, mounts=self.instead_of.mounts, instead_of=None)
@@ -153,7 +153,7 @@ class StdioLaunch:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLaunch:
-    """A server that runs already, at a URL."""
+    """A server that runs already and is reached by its URL."""
 
     transport: Literal[Transport.HTTP, Transport.SSE]
     url: str
@@ -167,32 +167,32 @@ Launch = StdioLaunch | RemoteLaunch
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
-    """A server as it was declared. It says nothing about trust: that is a person's decision, kept elsewhere."""
+class DeclaredServer:
+    """A server as it was declared. Trust is no part of it: that is a reviewer's decision, kept elsewhere."""
 
     name: str
     label: str
     launch: Launch
     enabled: bool = True
     timeout: float | None = None
-    """Seconds that a call of this server may take; None is the guard's own."""
+    """Time limit of a call in seconds; None for the one in the settings."""
     era: Era = Era.AUTO
     artifact: str | None = None
-    """Of a package, what was installed and looked at, which alone is run. It is known to the guard, not declared."""
+    """The artifact of a package that was installed and inspected; nothing else is run. The guard adds it."""
     requests: tuple[ServerRequest, ...] = field(default=(), compare=False)
-    """What callers ask of people beside this. Nothing of it is in force, so it makes no difference between two
-    declarations: nothing is started or connected anew because of it."""
+    """What callers request beside the declaration. None of it takes effect, so it does not count in comparisons:
+    nothing is restarted because of it."""
     since: int | None = field(default=None, compare=False)
-    """When it came to be launched so, in microseconds of UTC; None where that was not kept. It is not declared either,
-    and makes no difference between two declarations."""
+    """Since when the server is launched like this, in microseconds of UTC; None if unknown. Not declared and not
+    compared either."""
 
     @property
     def sandbox(self) -> Profile | None:
-        """How it is confined; None where we do not start it."""
+        """The sandbox profile; None for a server that mcpguard does not start."""
         return self.launch.profile if isinstance(self.launch, StdioLaunch) else None
 
-    def with_consent_of(self, before: "Declared") -> "Declared":
-        """The same, confined as a person has decided where it is launched just as then."""
+    def with_consent_of(self, before: "DeclaredServer") -> "DeclaredServer":
+        """Return this declaration with the confinement that a reviewer chose before, if the launch is the same."""
         if isinstance(before.launch, StdioLaunch) and before.launch.as_declared() == self.launch:
             return replace(self, launch=before.launch)
         return self

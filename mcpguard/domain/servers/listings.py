@@ -1,4 +1,4 @@
-"""What a server says that it offers, as it said it."""
+"""Listings: what a server says that it offers, unchanged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,16 +15,16 @@ KEYS: Final[Mapping[CapabilityKind, str]] = MappingProxyType(
         CapabilityKind.PROMPT: "name",
     }
 )
-"""The key of a definition that names it."""
+"""The key under which a definition has its name."""
 INSTRUCTIONS: Final = "instructions"
-"""The name of a server's instructions, of which there is one."""
+"""The name of the instructions of a server; there is only one of this kind."""
 Definition = Mapping[str, Any]
-"""One tool, resource, template or prompt: the raw object, every key of it."""
+"""The raw object of one tool, resource, template or prompt, with all its keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Everything that one connection listed, whole."""
+    """The complete listing of one connection."""
 
     tools: tuple[Definition, ...] = ()
     resources: tuple[Definition, ...] = ()
@@ -34,12 +34,12 @@ class Listing:
     server: Mapping[str, Any] = field(default_factory=dict)
     instructions: str | None = None
     artifact: str | None = None
-    """What ran, where it can be told."""
+    """The digest of the program that ran, where it is known."""
     ttl: float | None = None
-    """Seconds for which the server says that it stays as it is; the shortest that any of its lists says."""
+    """Seconds for which the server says the listing is valid; the shortest of all its lists."""
 
-    def of(self, kind: CapabilityKind) -> tuple[Definition, ...]:
-        """The definitions of one kind; instructions have none."""
+    def of_kind(self, kind: CapabilityKind) -> tuple[Definition, ...]:
+        """Return the definitions of one kind; none for instructions."""
         return {
             CapabilityKind.TOOL: self.tools,
             CapabilityKind.RESOURCE: self.resources,

@@ -1,56 +1,56 @@
-"""What the fleet tells those above it. News travels up; nobody below waits for what becomes of it."""
+"""Events that the fleet reports upwards. The fleet never waits for what is done about them."""
 
 from dataclasses import dataclass
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.servers.connections import Condition
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.listings import Listing
 
 
 @dataclass(frozen=True, slots=True)
-class Stood:
-    """The connection to a server came to stand otherwise."""
+class ConnectionChanged:
+    """The connection to a server has another state."""
 
     server: str
     condition: Condition
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A server was listed whole."""
+class ServerListed:
+    """A server was listed completely."""
 
     server: str
     listing: Listing
-    declared: Declared
-    """Under which declaration it ran; by the time that this is taken in, there may be another."""
+    declared: DeclaredServer
+    """The declaration under which the server ran; there may be another by the time the event is handled."""
     announced: frozenset[CapabilityKind] = frozenset()
-    """The kinds of which the server itself said that they had changed."""
+    """The kinds that the server itself announced as changed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
-    """A server is no longer wanted, and its connection has ended."""
+class ServerRemoved:
+    """A server was removed from the fleet, and its connection has ended."""
 
     server: str
 
 
 @dataclass(frozen=True, slots=True)
-class Updated:
-    """A resource that somebody subscribed to has changed, or may have while nobody could hear of it."""
+class ResourceUpdated:
+    """A subscribed resource has changed, or may have changed while the server was not connected."""
 
     server: str
     uri: str
 
 
 @dataclass(frozen=True, slots=True)
-class Altered:
-    """What would be run for a server is not what ran when it was observed; so nothing is."""
+class LaunchAltered:
+    """The program of a server differs from the one that was observed, so the server is not started."""
 
     server: str
-    declared: Declared
-    """As it was wanted."""
+    declared: DeclaredServer
+    """The declaration that was to be started."""
 
 
-Changes = Stood | Listed | Removed | Altered
-News = Changes | Updated
+Changes = ConnectionChanged | ServerListed | ServerRemoved | LaunchAltered
+News = Changes | ResourceUpdated

@@ -1,4 +1,4 @@
-"""Where one capability of an upstream stands, and for which definition of it."""
+"""Pins: the status of one capability, and the definition that it is about."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ from mcpguard.domain.servers.standing import CapabilityStanding
 class Pin:
     """A capability as the security team knows it. Approvals bind to the id and the fingerprint, never to the name.
 
-    `listed` is the definition that the server listed last; None if that could not be read. `approved` is the one that a
-    person approved last, `effect` what they assigned to exactly that one. `returned` says that the server has already
-    come back to it by itself once. `rejected` is the definition that a person sent out of the inbox. `findings_read`
-    holds the rules of the grave findings in the approved definition that somebody said to have read. The generation
-    changes with every move, so that whatever was decided on an earlier one can be told.
+    `listed`: the definition that the server listed last; None if it could not be read. `approved`: the definition that
+    a reviewer approved last; `effect`: the effect that they assigned to it. `returned`: the server has already returned
+    to the approved definition once. `rejected`: the definition that a reviewer removed from the inbox. `findings_read`:
+    the rules of the grave findings in the approved definition that a reviewer confirmed to have read. The generation
+    changes with every move, so that a decision about an earlier one is recognised.
     """
 
     id: str
@@ -33,7 +33,7 @@ class Pin:
 
     @property
     def callable(self) -> bool:
-        """Whether the server offers exactly what a person approved, as far as this says."""
+        """Whether the server lists exactly the definition that was approved."""
         return (
             self.standing is CapabilityStanding.APPROVED
             and self.present
@@ -48,6 +48,6 @@ class Pin:
 
     @property
     def waits(self) -> bool:
-        """Whether a person should look at it: it is new or different, and they have not sent it away as it is."""
+        """Whether it needs review: it is new or changed, and this definition was not rejected."""
         undecided = self.standing in (CapabilityStanding.PENDING, CapabilityStanding.CHANGED)
         return undecided and self.present and (self.listed is None or self.listed != self.rejected)

@@ -1,13 +1,13 @@
-"""What a caller asks of people beside how it declares a server. Nothing of it is in force, whatever it says."""
+"""Requests of callers beside the declaration of a server. They take no effect; a reviewer reads them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ServerRequest:
-    """One such thing. `about`: `isolation`, how the server should be confined, or `oauth`, how it should be signed in
-    to. `said`: the JSON that was asked for, in ASCII, so that nothing in it is hidden. `by` and `label`: the caller who
-    asked last, and `at`: when, in microseconds of UTC.
+    """One request. `about`: `isolation`, the confinement that the caller wishes for the server, or `oauth`, how to sign
+    in to it. `said`: the requested JSON in ASCII, so that nothing in it is hidden. `by` and `label`: the caller who
+    made the request last, and `at`: when, in microseconds of UTC.
     """
 
     about: str

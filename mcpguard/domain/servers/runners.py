@@ -1,8 +1,8 @@
-"""Programs that run what a file says, and how they are told which file: what counts of them is that file.
+"""Programs that run a file, and which of their arguments names it: the identity of a launch needs that file.
 
 Rules kept here:
-1. A file is named only where it is sure that nothing else decides what runs. An option that is not expected may do so.
-2. What passes a command on, or looks for itself for what to run, runs no file that can be named.
+1. A file is named only where nothing else decides what runs. An option that is not expected may do so.
+2. A program that passes a command on, or searches for what to run, runs no file that can be named.
 """
 
 import re
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Final
 
 _BEHIND: Final = dict.fromkeys(("awk", "gawk", "mawk", "nawk", "make", "gmake"), "-f") | {"java": "-jar"}
-"""The option behind which the file stands, which has to be the first of all arguments."""
+"""The option that the file follows; it has to be the first argument."""
 _TAKES_THE_REST: Final = frozenset({"java"})
-"""Whatever follows the file is handed to it, and is no option of the program's own."""
+"""Programs that pass everything after the file on to it."""
 _FIRST: Final = frozenset({"ash", "fish", "ksh", "mksh", "rscript", "tclsh", "ts-node", "tsx", "dotnet", "mono"})
-"""The file is the first of all arguments."""
-_UNTOLD: Final = frozenset(
+"""Programs whose first argument is the file."""
+_UNKNOWN_FILE: Final = frozenset(
     {
         *("chrt", "doas", "env", "ionice", "nice", "nohup", "setsid", "stdbuf", "sudo", "taskset", "timeout", "xargs"),
         *("cargo", "fastmcp", "go", "gradle", "hatch", "mcp", "mvn", "pdm", "pipenv", "pnpm", "poetry", "rye", "yarn"),
@@ -26,13 +26,13 @@ _VERSION: Final = re.compile(r"-?[0-9][0-9.]*$")
 
 
 def runs_files(program: str) -> bool:
-    """Whether a program of this name is one of these."""
+    """Whether a program of this name runs files."""
     name = _named(program)
-    return name in _BEHIND or name in _FIRST or name in _UNTOLD or name == "busybox"
+    return name in _BEHIND or name in _FIRST or name in _UNKNOWN_FILE or name == "busybox"
 
 
-def file_run(program: str, arguments: Sequence[str]) -> str | None:
-    """The file that decides what it does, if it is certain which that is."""
+def file_that_runs(program: str, arguments: Sequence[str]) -> str | None:
+    """Return the file that decides what the program does; None if that is uncertain."""
     name, words = _named(program), list(arguments)
     if name == "busybox":
         return _first(words[1:]) if words[:1] in (["sh"], ["ash"]) else None
@@ -45,11 +45,11 @@ def file_run(program: str, arguments: Sequence[str]) -> str | None:
 
 
 def _first(words: Sequence[str]) -> str | None:
-    """A word that can only be a file: others are commands, or are looked for elsewhere too."""
+    """Return the first word if it can only be a file: others are commands, or are searched for elsewhere."""
     word = words[0] if words else ""
     return word if ("/" in word or "." in word) and not word.startswith(("-", "+")) else None
 
 
 def _named(program: str) -> str:
-    """Without its version: `ksh93` is `ksh`."""
+    """Return the name without its version: `ksh93` is `ksh`."""
     return _VERSION.sub("", program.lower())

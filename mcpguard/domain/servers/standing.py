@@ -1,10 +1,10 @@
-"""Where a thing stands with the security team, as one table per kind of thing.
+"""The status of servers and capabilities, with a table of allowed moves for each.
 
 Rules kept here:
 1. A move that the table does not list is refused (`IllegalMove`) and nothing changes.
-2. Each move says who makes it: a person, or the guard by itself. The guard moves nothing towards `approved`,
-   except back to exactly what a person had approved (`returned`).
-3. Rejecting is no move: it is a decision that leaves the standing as it is.
+2. Each move is made either by a reviewer or by the guard. The guard moves nothing towards `approved`, except back to
+   exactly the definition that a reviewer had approved (`returned`).
+3. Rejecting is not a move: it is a decision that leaves the status as it is.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from mcpguard.domain.errors import IllegalMove
 
 
 class UpstreamStanding(StrEnum):
-    """Where an upstream stands."""
+    """The status of a server."""
 
     QUARANTINED = "quarantined"
     APPROVED = "approved"
@@ -24,7 +24,7 @@ class UpstreamStanding(StrEnum):
 
 
 class CapabilityStanding(StrEnum):
-    """Where a capability stands."""
+    """The status of a capability."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -40,7 +40,7 @@ class Mover(StrEnum):
 
 
 class _Move(StrEnum):
-    """What can happen to a standing: the answer of a person, or something the guard noticed."""
+    """A change of status: the answer of a reviewer, or something that the guard noticed."""
 
     by: Mover
 
@@ -52,7 +52,7 @@ class _Move(StrEnum):
 
 
 class UpstreamMove(_Move):
-    """What can happen to an upstream's standing."""
+    """The moves of a server's status."""
 
     APPROVE = "approve", Mover.PERSON
     BLOCK = "block", Mover.PERSON
@@ -61,7 +61,7 @@ class UpstreamMove(_Move):
 
 
 class CapabilityMove(_Move):
-    """What can happen to a capability's standing."""
+    """The moves of a capability's status."""
 
     APPROVE = "approve", Mover.PERSON
     ASSIGN_EFFECT = "assign_effect", Mover.PERSON
@@ -127,10 +127,10 @@ CAPABILITY_MOVES: Table[CapabilityStanding, CapabilityMove] = _table(
 )
 
 
-def moved(table: Table[S, M], standing: S, move: M) -> S:
-    """Where `move` leads from `standing`; refuses what the table does not list."""
+def standing_after(table: Table[S, M], standing: S, move: M) -> S:
+    """Return the status after `move`. Raises IllegalMove for a move that the table does not list."""
     try:
         return table[standing][move]
     except KeyError:
         listed = ", ".join(sorted(table[standing])) or "none"
-        raise IllegalMove(f"{standing} does not allow {move}; allowed: {listed}") from None
+        raise IllegalMove(f"{move} is not possible while the status is {standing}; possible: {listed}") from None

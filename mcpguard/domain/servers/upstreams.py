@@ -1,4 +1,4 @@
-"""An MCP server that we stand in front of."""
+"""Servers that the guard stands in front of."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
 class Transport(StrEnum):
-    """How an upstream is reached."""
+    """The transport to a server."""
 
     STDIO = "stdio"
     HTTP = "http"
@@ -23,7 +23,7 @@ class Transport(StrEnum):
 
 
 class Origin(StrEnum):
-    """How an upstream came here."""
+    """How a server was added."""
 
     FILE = "file"
     CLI = "cli"
@@ -34,24 +34,27 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a server is: what is launched, and what was observed when it ran; None until it was inspected."""
+    """The identity of a server: its launch, and what was observed when it ran; None until it was inspected."""
 
     launch: Fingerprint
     observed: Fingerprint | None = None
 
+    def __str__(self) -> str:
+        return f"launch {self.launch}, observed {self.observed or 'nothing'}"
+
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """An MCP server that we stand in front of. Standing and approvals bind to the id, never to the name.
+    """An MCP server that the guard stands in front of. Status and approvals bind to the id, never to the name.
 
-    `identity` is who it is now, `approved` who a person approved last, `artifact` what ran when it was observed, where
-    that can be told. `enabled`: nobody has switched it off; `disabled_by`: the caller who did, and who may take that
-    back, where it was not a person. `may_ask`: what it is permitted to ask of the clients whose calls it works on.
-    `prefixes`: below these URIs every resource may be read. `rejected`: as whom a person has sent it out of the inbox.
-    `screening`: how what it says is screened; None as the setting says. `findings_read`: the rules of the grave
-    findings in its launch that somebody said to have read when they approved it. `inspection`: the last one, where it
-    has not ended or failed. The generation changes with every move, the revision with every edit. `removed` is a
-    tombstone: nothing stands under the name any more, and what was decided is not forgotten.
+    `identity` is the identity now, `approved` the one that a reviewer approved last, `artifact` the program that ran
+    when it was observed, if known. `enabled`: nobody has disabled it; `disabled_by`: the caller who did and may enable
+    it again, empty where a user did. `may_ask`: the requests that it may make to clients while it works on their calls.
+    `prefixes`: every resource below these URIs may be read. `rejected`: the identity that a reviewer removed from the
+    inbox. `screening`: how its replies are scanned; None for the mode in the settings. `findings_read`: the rules of
+    the grave findings in its launch that the reviewer who approved it confirmed to have read. `inspection`: the last
+    one, if it is running or failed. The generation changes with every move, the revision with every edit. `removed`
+    marks a tombstone: no server has the name any more, and what was decided is remembered.
     """
 
     id: str
@@ -77,13 +80,13 @@ class Upstream:
 
     @property
     def waits(self) -> bool:
-        """Whether a person should look at it: it is new or another, and they have not sent it away as it is."""
-        sent_away = self.identity is not None and self.identity == self.rejected
-        return self.standing is UpstreamStanding.QUARANTINED and not sent_away
+        """Whether it needs review: it is new or changed, and this identity was not rejected."""
+        rejected = self.identity is not None and self.identity == self.rejected
+        return self.standing is UpstreamStanding.QUARANTINED and not rejected
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or "__" in self.name:
             raise InvalidName(
-                f"{self.name!r} is no server name: 1 to 63 of a-z, 0-9, - and _, "
+                f"{self.name!r} is not a valid server name: use 1 to 63 of a-z, 0-9, - and _, "
                 "starting with a letter or digit, without __"
             )

@@ -21,7 +21,7 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from mcpguard.catalog.shelf import Shelf
 from mcpguard.codec.uris import LONGEST_URI, is_harmless, is_relative, users_in
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.policy.prefixes import under
+from mcpguard.policy.prefixes import is_under_prefix
 
 MOST_STEPS = 1_000_000
 """Characters looked at for one URI, times the variables that may begin or end there; some tens of milliseconds."""
@@ -39,7 +39,7 @@ def covering(shelf: Shelf, uri: str) -> Capability | None:
     exact = shelf.entries_of(CapabilityKind.RESOURCE).get(uri)
     if exact is not None:
         return exact.capability
-    if under(shelf.prefixes, uri):
+    if is_under_prefix(shelf.prefixes, uri):
         return Capability(shelf.server, CapabilityKind.RESOURCE, uri)
     templates = shelf.entries_of(CapabilityKind.TEMPLATE)
     if not templates or not is_harmless(uri):

@@ -52,7 +52,7 @@ from mcpguard.gateway.tools.guard_face import GuardFace
 from mcpguard.gateway.wire import REFUSED
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.publisher import CatalogChange
-from mcpguard.policy.scopes import reaches
+from mcpguard.policy.scopes import is_server_in_scope
 from mcpguard.policy.shares import Crowded, Shares
 
 GUARD = "/mcp"
@@ -219,7 +219,7 @@ class HttpDoor:
         if path == PROXY and self._proxied:
             return self._proxied[self._separator(scope)]
         server = path.removeprefix(ONLY) if path.startswith(ONLY) else ""
-        if is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server):
+        if is_server_name(server) and is_server_in_scope(caller.scope, server) and self._guard.servers.knows(server):
             return TransparentFace(server)
         places = [GUARD, ALL, *([PROXY] if self._proxied else [])]
         raise HttpRefusal(

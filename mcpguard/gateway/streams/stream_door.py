@@ -43,7 +43,7 @@ from mcpguard.gateway.subscriptions.list_news import ListNews
 from mcpguard.gateway.tools.guard_face import GuardFace
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.publisher import CatalogChange
-from mcpguard.policy.scopes import reaches
+from mcpguard.policy.scopes import is_server_in_scope
 from mcpguard.policy.shares import Crowded, SharePlace, Shares
 
 HELLO_SECONDS = 10.0
@@ -220,7 +220,7 @@ class StreamDoor:
         raise NotWelcome(f"unknown separator; use one of {' '.join(SEPARATORS)}")
 
     def _knows(self, server: str, caller: Caller) -> bool:
-        return is_server_name(server) and reaches(caller.scope, server) and self._guard.servers.knows(server)
+        return is_server_name(server) and is_server_in_scope(caller.scope, server) and self._guard.servers.knows(server)
 
 
 async def _refuse(stream: ByteStream, error: GuardError) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from mcpguard.codec.messages import Notification
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.faces.face import NamedCapability
@@ -22,7 +22,7 @@ from mcpguard.gateway.subscribed_uris import SubscribedUris
 from mcpguard.gateway.wire import REFUSED, RequestRejected, ServerAnsweredError, refused_error
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.guard import Guard
-from mcpguard.policy.scopes import within
+from mcpguard.policy.scopes import is_in_scope
 
 SUBSCRIBE = "resources/subscribe"
 UPDATED = "notifications/resources/updated"
@@ -96,7 +96,7 @@ class ResourceSubscriber:
         def on_update(uri: str) -> None:
             if uri == capability.name:
                 tell(words)
-            elif within(client.caller.scope, Capability(capability.server, CapabilityKind.RESOURCE, uri)):
+            elif is_in_scope(client.caller.scope, Capability(capability.server, CapabilityKind.RESOURCE, uri)):
                 shown = client.face.uri(capability.server, uri)
                 if len(shown) <= LONGEST_URI:
                     tell(shown)
@@ -104,7 +104,7 @@ class ResourceSubscriber:
         return on_update
 
 
-def _under(meant: NamedCapability) -> Key:
+def _under(meant: NamedCapability) -> CapabilityKey:
     """The capability that allows it."""
     found = meant.pinned or meant.capability
     return found.kind, found.name

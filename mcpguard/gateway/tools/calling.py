@@ -9,7 +9,7 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.gateway.tools.arguments import CallToolArguments, UnusableArguments, VariantArguments
 from mcpguard.gateway.tools.names import find_named
-from mcpguard.policy.intents import Stated, stated
+from mcpguard.policy.intents import StatedIntent, read_intent
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class WantedCall:
 
     capability: Capability
     arguments: Mapping[str, Any]
-    stated: Stated | None
+    stated: StatedIntent | None
 
 
 def by_variant(catalog: Catalog, scope: Scope, variant: Effect, given: VariantArguments) -> WantedCall:
@@ -27,7 +27,7 @@ def by_variant(catalog: Catalog, scope: Scope, variant: Effect, given: VariantAr
     tool = find_named(catalog, scope, CapabilityKind.TOOL, given.name)
     if tool is None:
         raise UnusableArguments("name: a tool is named server:tool, as retrieve_tools gives it")
-    return WantedCall(tool, given.own, stated(variant, said))
+    return WantedCall(tool, given.own, read_intent(variant, said))
 
 
 def by_name(given: CallToolArguments) -> WantedCall:

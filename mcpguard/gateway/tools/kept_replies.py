@@ -15,7 +15,7 @@ from typing import Final
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.clock import Clock
 from mcpguard.gateway.clients import Client
-from mcpguard.policy.intents import Stated
+from mcpguard.policy.intents import StatedIntent
 
 KEY_BYTES: Final = 32
 
@@ -26,7 +26,7 @@ class Rest:
 
     call: str
     capability: Capability
-    stated: Stated | None
+    stated: StatedIntent | None
     text: str
     shown: int
 

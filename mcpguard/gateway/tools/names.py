@@ -15,7 +15,7 @@ from mcpguard.domain.errors import InvalidName
 from mcpguard.gateway.faces.coverage import covering
 from mcpguard.gateway.faces.direct import DirectFace
 from mcpguard.gateway.faces.face import NamedCapability
-from mcpguard.policy.scopes import within
+from mcpguard.policy.scopes import is_in_scope
 
 RESOURCES = (CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE)
 
@@ -27,9 +27,9 @@ def find_named(catalog: Catalog, scope: Scope, kind: CapabilityKind, name: str) 
     something that has changed since it was listed is told that.
     """
     said = _referred(kind, name)
-    if said is not None and catalog.find(said.server, kind, said.name) is not None and within(scope, said):
+    if said is not None and catalog.find(said.server, kind, said.name) is not None and is_in_scope(scope, said):
         return said
-    found = [each.capability for each in catalog.by_qualified_name(kind, name) if within(scope, each.capability)]
+    found = [each.capability for each in catalog.by_qualified_name(kind, name) if is_in_scope(scope, each.capability)]
     if len(found) == 1:
         return found[0]
     own = said.name.removeprefix(":") if said is not None else ""
@@ -49,7 +49,7 @@ def find_resource(direct: DirectFace, catalog: Catalog, scope: Scope, path: str)
         found = None if covered else _entitled(catalog, scope, CapabilityKind.RESOURCE, own, shelf.server)
         return NamedCapability(found, found) if found else NamedCapability(said, covered)
     meant = direct.resource(catalog, path)
-    reached = meant.pinned is not None and within(scope, meant.capability)
+    reached = meant.pinned is not None and is_in_scope(scope, meant.capability)
     titled = _entitled(catalog, scope, CapabilityKind.RESOURCE, path)
     if titled is None or (reached and _exactly(catalog, meant)):
         return meant
@@ -67,7 +67,7 @@ def find_listed(direct: DirectFace, catalog: Catalog, scope: Scope, path: str) -
     else:
         own, template, server = path, direct.template(catalog, path), ""
     for found in (template, find_resource(direct, catalog, scope, path).pinned):
-        if found and within(scope, found) and catalog.find(found.server, found.kind, found.name):
+        if found and is_in_scope(scope, found) and catalog.find(found.server, found.kind, found.name):
             return found
     return _entitled(catalog, scope, CapabilityKind.TEMPLATE, own, server)
 
@@ -98,5 +98,5 @@ def _referred(kind: CapabilityKind, text: str) -> Capability | None:
 def _entitled(catalog: Catalog, scope: Scope, kind: CapabilityKind, title: str, server: str = "") -> Capability | None:
     """Finds a resource by its title, if nothing else in scope has the same; in one server, if one is given."""
     found = [each.capability for each in catalog.by_title(kind, title) if server in ("", each.capability.server)]
-    reached = [each for each in found if within(scope, each)]
+    reached = [each for each in found if is_in_scope(scope, each)]
     return reached[0] if len(reached) == 1 else None

@@ -42,7 +42,7 @@ from mcpguard.gateway.wire import INTERNAL_ERROR, RequestRejected, ServerAnswere
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.guard import Guard
-from mcpguard.policy.scopes import within
+from mcpguard.policy.scopes import is_in_scope
 from mcpguard.proxy import envelope
 from mcpguard.proxy.batches import FULL, BatchResults
 from mcpguard.proxy.filtering import ORIGIN
@@ -158,7 +158,7 @@ class ProxyTool:
         else:
             found = self._named(client, operation)
         pinned = catalog.find(found.server, found.kind, found.name) if found else None
-        if found is None or pinned is None or not within(scope, found):
+        if found is None or pinned is None or not is_in_scope(scope, found):
             return self._absent(client, found)
         definition = self._direct(client).shown_definition(pinned)
         self._disclosed(client, operation, [str(definition[KEYS[found.kind]])])

@@ -23,7 +23,7 @@ from mcpguard.gateway.tools.definitions import CUT, MORE
 from mcpguard.gateway.tools.kept_replies import KeptReplies, Rest
 from mcpguard.gateway.tools.shortening import shorten
 from mcpguard.guard.calls.request import CallRequest, CallResult, ReplyPage
-from mcpguard.settings.call_groups import ReplySettings as Settings
+from mcpguard.settings.call_groups import ReplySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class WantedPage:
 class ReplyPages:
     """Cuts long replies into pages and serves them."""
 
-    def __init__(self, clock: Clock, settings: Settings) -> None:
+    def __init__(self, clock: Clock, settings: ReplySettings) -> None:
         self.replies = KeptReplies(clock, settings.kept_seconds, settings.kept)
         self._shown = settings.shown
 

@@ -35,7 +35,7 @@ from mcpguard.gateway.tools.declarations import (
 )
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.status import ServerStatus
-from mcpguard.policy.scopes import reaches
+from mcpguard.policy.scopes import is_server_in_scope
 
 ABSENT: Final = "unknown server, or not in this token's scope"
 BY_A_PERSON: Final = "A person can do this with `mcpguard server {}`."
@@ -76,7 +76,7 @@ class ServersTool:
         return self._guard.managing.objection(caller, manages=True) is not Reason.AUTHORITY_PERSON
 
     def _in_scope(self, caller: Caller) -> list[ServerStatus]:
-        return [status for status in self._guard.servers.status() if reaches(caller.scope, status.name)]
+        return [status for status in self._guard.servers.status() if is_server_in_scope(caller.scope, status.name)]
 
     async def _done(self, caller: Caller, given: ServersArguments) -> Json | RefusedOperation:
         try:

@@ -16,13 +16,13 @@ from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.filters import EVERYTHING, Filter
+from mcpguard.domain.filters import ALL_RECORDS, Filter
 from mcpguard.guard.audit.histogram import Histogram, grain, histogram
 from mcpguard.ledger.checkpoints import CheckpointCause, SignedCheckpoint
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import checkpoints, counting, records, searching
+from mcpguard.store.rows import checkpoints, record_counts, record_search, records
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
 from mcpguard.store.rows.records import StoredRecord
 
@@ -55,13 +55,13 @@ class AuditLog:
         self._clock = clock
 
     async def page(
-        self, wanted: Filter = EVERYTHING, start: int | None = None, limit: int = 100, *, newest_first: bool = False
+        self, wanted: Filter = ALL_RECORDS, start: int | None = None, limit: int = 100, *, newest_first: bool = False
     ) -> RecordPage:
         """The records that match, starting after this number. Raises StoreUnavailable."""
         # A filter that matches nothing would otherwise read the whole log, and hold a reader all the while.
         until = self._clock.monotonic() + PATIENCE
         look = partial(
-            searching.search,
+            record_search.search,
             chain=self._ledger.chain.id,
             wanted=wanted,
             start=start,
@@ -72,14 +72,14 @@ class AuditLog:
         found = await self._store.readers.run(look)
         return RecordPage(tuple(map(_said, found.records)), found.reached, not found.ended)
 
-    async def histogram(self, wanted: Filter = EVERYTHING) -> Histogram:
+    async def histogram(self, wanted: Filter = ALL_RECORDS) -> Histogram:
         """How many records match, over time. Raises StoreUnavailable."""
         chain, now = self._ledger.chain.id, self._clock.now()
         until = self._clock.monotonic() + GLANCE
 
         def look(connection: Connection) -> Histogram:
             fine = grain(_extent(connection, chain, wanted, now))
-            counted = counting.count(connection, chain, wanted, fine, lambda: self._clock.monotonic() < until)
+            counted = record_counts.count(connection, chain, wanted, fine, lambda: self._clock.monotonic() < until)
             return histogram(counted, fine, wanted, now)
 
         return await self._store.readers.run(look)
@@ -93,7 +93,7 @@ class AuditLog:
         chain = self._ledger.chain.id
 
         def look(connection: Connection) -> list[dict[str, Any]]:
-            found = searching.call(connection, chain, entry)
+            found = record_search.call_records(connection, chain, entry)
             return [{**_said(one), "body": body_of(connection, chain, one.seq)} for one in found]
 
         found = await self._store.readers.run(look)
@@ -110,21 +110,21 @@ class AuditLog:
 
 def _extent(connection: Connection, chain: str, wanted: Filter, now: int) -> int:
     """Roughly the time span of the records that match, as far as they can be counted."""
-    last = records.last(connection, chain)
+    last = records.last_record(connection, chain)
     number = last[0] if last else 0
-    first = counting.made_at(connection, chain, 1) if wanted.since is None else wanted.since
-    lately = counting.made_at(connection, chain, max(1, number - LATELY))
+    first = record_counts.made_at(connection, chain, 1) if wanted.since is None else wanted.since
+    lately = record_counts.made_at(connection, chain, max(1, number - LATELY))
     end = now if wanted.until is None else wanted.until
     times = (end - (now if first is None else first), 4 * (now - (now if lately is None else lately)))
     return max(0, min(times))
 
 
 def _whole(connection: Connection, chain: str, seq: int) -> dict[str, Any]:
-    found = searching.numbered(connection, chain, seq)
+    found = record_search.record_at(connection, chain, seq)
     if found is None:
         raise RecordUnknown("the audit log has no record with this number")
     previous = records.hash_of(connection, chain, seq - 1) if seq > 1 else None
-    signed = checkpoints.covering(connection, chain, seq)
+    signed = checkpoints.covering_checkpoint(connection, chain, seq)
     return {
         **_said(found),
         "previous": previous.hex() if previous else None,

@@ -89,7 +89,7 @@ class AuditExports:
         by.check()
         own = self._ledger.chain.id
         chain = wanted.chain or own
-        if chain != own and chain not in await self._store.exports.run(chains.every):
+        if chain != own and chain not in await self._store.exports.run(chains.list_chains):
             raise Unknown("there is no such hash chain")
         fields = _fact(wanted, by, "" if chain == own else chain)
         # Before the first byte is read: an export that leaves no record does not happen.
@@ -97,7 +97,7 @@ class AuditExports:
         # Signed up to that record, so that the export contains and proves the record of itself.
         end = (await self._ledger.checkpoint(CheckpointCause.EXPORT)).statement.seq
         if chain != own:
-            last = await self._store.exports.run(lambda connection: records.last(connection, chain))
+            last = await self._store.exports.run(lambda connection: records.last_record(connection, chain))
             end = last[0] if last else 0
         upto = end if wanted.upto is None else min(end, wanted.upto)
         log.info("export.begun", chain=chain, record=seq, by=by.id, forms=[*wanted.forms], bundle=wanted.bundle)

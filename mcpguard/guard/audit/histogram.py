@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.domain.filters import Filter
-from mcpguard.store.rows.counting import Counted
+from mcpguard.store.rows.record_counts import RecordCounts
 
 SECOND: Final = 1_000_000
 MOST: Final = 60
@@ -66,7 +66,7 @@ def grain(extent: int) -> int:
     return max((each for each in _GRAINS if each <= fine), default=_GRAINS[0]) * SECOND
 
 
-def histogram(counted: Counted, of: int, wanted: Filter, now: int) -> Histogram:
+def histogram(counted: RecordCounts, of: int, wanted: Filter, now: int) -> Histogram:
     """The histogram of what was counted in slots as long as `of`. It covers the span of the filter; where that is open,
     or not everything was counted, from the first match to now."""
     slots = [slot * of for slot, _ in counted.slots]

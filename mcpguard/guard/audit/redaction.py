@@ -20,7 +20,7 @@ from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import holds, pruning, records
-from mcpguard.store.rows.pages import batched
+from mcpguard.store.rows.pages import batches
 from mcpguard.store.rows.records import COLUMNS, StoredRecord
 
 LINKED_FOR: Final = 3 * 86_400 * 1_000_000
@@ -62,7 +62,7 @@ class CallRedaction:
     async def _entry(self, call: str | int) -> str:
         if isinstance(call, str):
             return call
-        found = await self._survey.run(records.after, call - 1, 1)
+        found = await self._survey.run(records.records_after, call - 1, 1)
         if not found or found[0].seq != call:
             raise Unknown(f"the audit log has no record {call}")
         if found[0].content is None:
@@ -85,7 +85,7 @@ class CallRedaction:
 
     async def _opened(self, entry: str) -> StoredRecord | None:
         at = (await self._survey.run(records.opened_at, [entry])).get(entry)
-        return None if at is None else (await self._survey.run(records.after, at - 1, 1))[0]
+        return None if at is None else (await self._survey.run(records.records_after, at - 1, 1))[0]
 
     async def _before(self, entries: list[str]) -> list[str]:
         """The calls that these name as their predecessors, unless they were pruned."""
@@ -101,7 +101,7 @@ class CallRedaction:
         until = max((time for time in times if time is not None), default=0) + LINKED_FOR
         found, last = list[str](), self._ledger.chain.acknowledged
         for first in range(min(began.values()), (last.seq if last else 0) + 1, FAR):
-            for some in batched(entries, TOGETHER):
+            for some in batches(entries, TOGETHER):
                 for its, content in await self._survey.run(pruning.naming, some, first, first + FAR - 1):
                     if not set(some).isdisjoint(_links(content)):
                         found.append(its)
@@ -140,7 +140,7 @@ def _links(content: bytes | None) -> list[str]:
 def _ends(
     connection: Connection, chain: str, entries: list[str]
 ) -> tuple[Mapping[str, int], Mapping[str, int], frozenset[str]]:
-    held = frozenset(hold.id for hold in holds.every(connection))
+    held = frozenset(hold.id for hold in holds.list_holds(connection))
     return records.opened_at(connection, chain, entries), records.closed_at(connection, chain, entries), held
 
 

@@ -22,7 +22,7 @@ from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.pruner import Pruner
 from mcpguard.ledger.prunings import PrunedPart, PruningCause, Stretch, Unsound
-from mcpguard.settings.guard_groups import RetentionSettings as Settings
+from mcpguard.settings.guard_groups import RetentionSettings
 from mcpguard.store.engine.store import Store
 
 DAY: Final = 86_400 * 1_000_000
@@ -53,7 +53,7 @@ class PruningRequest:
 class Retention:
     """Prunes records and bodies, from time to time or on request."""
 
-    def __init__(self, store: Store, ledger: Ledger, clock: Clock, settings: Settings) -> None:
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock, settings: RetentionSettings) -> None:
         self.pruner = Pruner(store, ledger, clock)
         self._survey = self.pruner.survey
         self._ledger = ledger

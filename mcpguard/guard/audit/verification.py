@@ -26,7 +26,7 @@ from mcpguard.ledger.ledger import Ledger
 from mcpguard.ledger.verify.explain import sentences
 from mcpguard.ledger.verify.report import KeySource, KeyTrust, LedgerProblem, Report
 from mcpguard.ledger.verify.verify import verify
-from mcpguard.store.engine.offline import Place, reading
+from mcpguard.store.engine.offline import Place, open_offline
 
 HERE: Final = "the store"
 """The database in reports to people who need not know where it is."""
@@ -104,7 +104,7 @@ class LogVerifier:
         rest = _rested(underway, stopping, self._clock.monotonic)
 
         def work() -> Report:
-            with reading(self._where, stopping.is_set) as connect:
+            with open_offline(self._where, stopping.is_set) as connect:
                 return verify(connect, HERE, self._anchors(), trust, rest)
 
         began = underway.by, underway.began_at

@@ -94,12 +94,12 @@ class Callers:
 
     def holds_in_store(self, connection: Connection, caller: Caller) -> bool:
         """Whether the store has this caller, too. A revocation is there first if its answer has not reached us."""
-        return caller.id in self._others or stored.holds(connection, caller.id)
+        return caller.id in self._others or stored.is_active(connection, caller.id)
 
     async def load(self, readers: Readers) -> None:
         """Read the callers from the store, and end those that it no longer has."""
         self._readers = readers
-        found = {grant.caller.id: (grant, digest) for grant, digest in await readers.run(stored.every)}
+        found = {grant.caller.id: (grant, digest) for grant, digest in await readers.run(stored.list_callers)}
         for id_ in [id_ for id_ in self._grants if id_ not in found]:
             self.remove(id_)
         for grant, digest in found.values():

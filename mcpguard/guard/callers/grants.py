@@ -26,7 +26,7 @@ from mcpguard.guard.people.users import check_reason
 from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Append, Ledger
 from mcpguard.policy.intents import BY_HARM
-from mcpguard.policy.scopes import within
+from mcpguard.policy.scopes import is_in_scope
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import callers as stored
 
@@ -203,7 +203,7 @@ def _taken(label: str) -> LabelTaken:
 
 
 def _may(scope: Scope, capability: Capability, effect: Effect) -> bool:
-    return effect in scope.effects and within(scope, capability)
+    return effect in scope.effects and is_in_scope(scope, capability)
 
 
 def _reach(scope: Scope) -> dict[str, Any]:

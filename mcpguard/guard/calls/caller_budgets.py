@@ -8,7 +8,7 @@ from mcpguard.domain.calls.verdicts import Deny, Verdict
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import Overtaken
-from mcpguard.policy.budgets import BudgetPlace, CallBudgets, Most
+from mcpguard.policy.budgets import BudgetLimits, BudgetPlace, CallBudgets
 from mcpguard.settings.model import Settings
 
 
@@ -17,12 +17,12 @@ class CallerBudgets:
 
     def __init__(self, clock: Clock, settings: Settings) -> None:
         said = settings.budgets
-        self._budgets = CallBudgets(Most(said.caller_minute, said.capability_minute, said.at_once))
+        self._budgets = CallBudgets(BudgetLimits(said.caller_minute, said.capability_minute, said.at_once))
         self._clock = clock
 
     def exhausted_budget(self, caller: Caller, capability: Capability) -> str | None:
         """Names the budget that leaves no room for one more call; None where all have room."""
-        return self._budgets.spent(caller, capability, self._clock.monotonic())
+        return self._budgets.exhausted_budget(caller, capability, self._clock.monotonic())
 
     def count_handshake(self, caller: Caller) -> int:
         """Count a handshake and return 0, or return the seconds after which there is room for one."""

@@ -29,7 +29,7 @@ from mcpguard.domain.servers.launches import Era
 from mcpguard.guard.calls.question_limits import QuestionLimits
 from mcpguard.guard.calls.screening import Screener, ScreeningNotes, rules_of
 from mcpguard.inspection.replies.screening import ScreenedReply
-from mcpguard.policy.asks import objection, offered, passed_on
+from mcpguard.policy.asks import client_capabilities, objection, without_other_context
 
 if TYPE_CHECKING:
     from mcpguard.codec.canonical import Scalar
@@ -77,7 +77,7 @@ class ClientQuestions:
 
     @property
     def capabilities(self) -> Capabilities:
-        return offered(self._client.capabilities, self._permitted())
+        return client_capabilities(self._client.capabilities, self._permitted())
 
     @property
     def wants_progress(self) -> bool:
@@ -104,7 +104,7 @@ class ClientQuestions:
         """Put the server's questions to the client and return its answers. Raises Declined, with the recorded
         reason."""
         try:
-            return await self._ask({name: passed_on(ask) for name, ask in asks.items()})
+            return await self._ask({name: without_other_context(ask) for name, ask in asks.items()})
         except LedgerUnavailable as error:
             raise Declined(Reason.LEDGER_UNAVAILABLE) from error
 

@@ -13,7 +13,7 @@ from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.calls.objections import Detail
 from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, Effect
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.judgement import PASSING, CallJudge, JudgedCall, no_budget
 from mcpguard.guard.calls.refusals import helping_command, reason_details
@@ -22,9 +22,9 @@ from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.ledger.format import verdict_fields
 from mcpguard.policy.arguments.call_arguments import Arguments
-from mcpguard.policy.intents import Stated
+from mcpguard.policy.intents import StatedIntent
 from mcpguard.policy.judge import RULES
-from mcpguard.policy.scopes import within
+from mcpguard.policy.scopes import is_in_scope
 
 ANYBODY: Final = Caller("", "", Scope(("*",), ("*",), frozenset(Effect)))
 """Nobody in particular, with everything in scope. Has no token, so no call is ever made in this name."""
@@ -41,10 +41,10 @@ def no_wait() -> None:
 
 async def explain(
     known: ServerState,
-    key: Key,
+    key: CapabilityKey,
     judging: CallJudge,
     caller: Caller,
-    stated: Stated | None = None,
+    stated: StatedIntent | None = None,
     given: Arguments | None = None,
 ) -> dict[str, Any]:
     """Explain whether one capability can be called, with the rules that were asked. As for a call, the server lists
@@ -54,7 +54,7 @@ async def explain(
     if judged.reason is not Reason.SERVER_STARTING:
         judged = await judging.judge_confirmed(subject, no_budget, no_wait)
     reason = judged.reason
-    reached = within(caller.scope, subject.capability)
+    reached = is_in_scope(caller.scope, subject.capability)
     pin = known.pins.get(key) if reached else None
     return {
         "server": known.name,
@@ -122,4 +122,4 @@ def _answer(reason: Reason | None) -> str:
 
 def _said(reason: Reason, detail: Detail) -> dict[str, Any]:
     said: dict[str, Any] = {"reason": reason.value, "message": reason.sentence, "next": reason.next}
-    return said | {"detail": detail.said} if detail.said else said
+    return said | {"detail": detail.fields} if detail.fields else said

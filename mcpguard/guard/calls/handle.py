@@ -185,7 +185,7 @@ class Calls:
         )
         bodies = self._services.bodies
         return bodies.with_arguments(
-            opening, await bodies.make_body(asked.capability.server, given.params, given.written)
+            opening, await bodies.make_body(asked.capability.server, given.params, given.encoded)
         )
 
 

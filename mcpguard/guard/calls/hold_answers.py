@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 import structlog
 
-from mcpguard.domain.calls.holds import HeldCall, HoldMove, HoldState, moved
+from mcpguard.domain.calls.holds import HeldCall, HoldMove, HoldState, state_after
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Answer, Decision, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
@@ -26,7 +26,7 @@ from mcpguard.guard.servers.publisher import Publisher
 from mcpguard.guard.servers.registry import Registry
 from mcpguard.guard.traffic.wake import WakeTimer
 from mcpguard.ledger.ledger import Append, Ledger
-from mcpguard.policy.secrets.masking import masked
+from mcpguard.policy.secrets.masking import mask_secrets
 from mcpguard.settings.call_groups import Holds
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
@@ -64,7 +64,7 @@ class HoldAnswers:
 
     async def load(self, readers: Readers) -> None:
         """Read the holds from the store: what was held before a restart can still be answered."""
-        for hold in await readers.run(holds.every):
+        for hold in await readers.run(holds.list_holds):
             self.tickets.add(Ticket(hold))
 
     def note_held(self, ticket: Ticket) -> None:
@@ -126,7 +126,7 @@ class HoldAnswers:
             if ticket.owed is None:
                 before = ticket.hold
                 try:
-                    ticket.become(replace(before, state=moved(before.state, move)))
+                    ticket.become(replace(before, state=state_after(before.state, move)))
                 except IllegalMove:
                     return
                 # The hold has ended for every call from here on, even if the ledger is down: the record is owed.
@@ -168,17 +168,19 @@ class HoldAnswers:
 
     def _answered(self, hold: HeldCall, move: HoldMove, decision: Decision) -> HeldCall:
         """The hold as it is after an answer. Raises IllegalMove."""
-        state = moved(hold.state, move)
+        state = state_after(hold.state, move)
         seconds = self._settings.allowed_seconds if move is HoldMove.ALLOW else self._settings.life_seconds
         until = self._clock.now() + round(seconds * 1e6)
-        return replace(hold, state=state, until=until, why=masked(decision.why, maybe=True).value, by=decision.by.id)
+        return replace(
+            hold, state=state, until=until, why=mask_secrets(decision.why, maybe=True).value, by=decision.by.id
+        )
 
     async def _kept(self, before: HeldCall, now: HeldCall, answer: Answer, decision: Decision) -> None:
         fact = facts.hold_answer(now, before.state, answer, decision, self._new_id())
 
         def keep(connection: Connection, append: Append) -> None:
             # In the transaction itself: memory may not know yet that the server or the capability has changed.
-            if answer is Answer.ALLOW and not generations.are(connection, now.rests.upstream, now.rests.pin):
+            if answer is Answer.ALLOW and not generations.are_current(connection, now.rests.upstream, now.rests.pin):
                 raise Stale(CHANGED)
             # Only from the state that was seen: of two answers, or of an answer and a use, the store lets one through.
             if not holds.move(connection, before.state, now):

@@ -10,7 +10,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.open_holds import Ticket, Tickets, rests
 from mcpguard.guard.calls.subject import CallSubject
-from mcpguard.policy.demands import demanded
+from mcpguard.policy.demands import matching_demand
 from mcpguard.settings.call_groups import Holds
 
 
@@ -49,7 +49,7 @@ class HoldRules:
         """Look up what holds a call. A page of a reply is never held: the call that it answers was allowed."""
         if not self._demands or subject.kept or subject.ticket:
             return NO_HOLD
-        wants = demanded(self._demands, subject.caller, subject.capability, effect)
+        wants = matching_demand(self._demands, subject.caller, subject.capability, effect)
         if not wants or subject.given is None:
             return HoldView(wants)
         ticket = self.tickets.find(self.same_call(subject, pin), rests(upstream, pin))

@@ -17,7 +17,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
 from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.findings import Finding, weight
+from mcpguard.domain.findings import Finding, finding_weight
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
@@ -27,8 +27,8 @@ from mcpguard.guard.calls.uninspected_server import UninspectedServer, describe_
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.policy.judge import Situation, judge
-from mcpguard.policy.prefixes import under
-from mcpguard.policy.scopes import within
+from mcpguard.policy.prefixes import is_under_prefix
+from mcpguard.policy.scopes import is_in_scope
 from mcpguard.policy.shares import Crowded
 from mcpguard.policy.tasks import needs_tasks
 from mcpguard.store.engine.backend import Connection
@@ -68,7 +68,7 @@ class JudgedCall:
         if self.upstream is None:
             return True
         pin = (self.pin.id, self.pin.generation) if self.pin else None
-        return generations.are(connection, (self.upstream.id, self.upstream.generation), pin)
+        return generations.are_current(connection, (self.upstream.id, self.upstream.generation), pin)
 
     def rests_on_the_same(self, other: "JudgedCall") -> bool:
         return _generations(self) == _generations(other)
@@ -110,7 +110,7 @@ class CallJudge:
                 starting=self._servers.is_starting(known),
                 in_force=subject.kept or self._servers.is_in_force(known),
                 pin=pin,
-                covered=is_resource and under(known.upstream.prefixes, subject.capability.name),
+                covered=is_resource and is_under_prefix(known.upstream.prefixes, subject.capability.name),
                 blocked=own is not None and own.is_blocked,
                 stated=subject.stated,
                 arguments=self._servers.checking.look(subject.given, known, pin) if subject.given else None,
@@ -156,10 +156,10 @@ class CallJudge:
     def findings_told(self, subject: CallSubject, reason: Reason | None) -> tuple[Finding, ...]:
         """The findings that a caller may be told who is refused for this reason; none of what is out of their scope."""
         known = self._servers.find(subject.capability.server)
-        if known is None or reason not in _BECAUSE or not within(subject.caller.scope, subject.capability):
+        if known is None or reason not in _BECAUSE or not is_in_scope(subject.caller.scope, subject.capability):
             return ()
         server = known.own_findings.findings if reason is Reason.SERVER_QUARANTINED else ()
-        return tuple(sorted((*known.findings_in(subject.key).findings, *server), key=weight, reverse=True))
+        return tuple(sorted((*known.findings_in(subject.key).findings, *server), key=finding_weight, reverse=True))
 
     def uninspected_server(self, subject: CallSubject, reason: Reason | None) -> UninspectedServer | None:
         """What a caller who is refused for this reason may be told of a server that nobody has inspected."""

@@ -19,7 +19,7 @@ from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.bodies import Body, KeptBody
 from mcpguard.domain.calls.records import Opening
 from mcpguard.ledger.digests import Digests
-from mcpguard.policy.secrets.masking import Ways, masked
+from mcpguard.policy.secrets.masking import Spellings, mask_secrets
 from mcpguard.settings.model import Audit
 
 LARGE: Final = 16 * 1024
@@ -29,7 +29,7 @@ LARGE: Final = 16 * 1024
 class KeptBodies:
     """Makes the bodies to be stored. `known` gives the ways in which the secrets of a server may be written."""
 
-    def __init__(self, digests: Digests, settings: Audit, known: Callable[[str], Ways]) -> None:
+    def __init__(self, digests: Digests, settings: Audit, known: Callable[[str], Spellings]) -> None:
         self._digests = digests
         self._most = settings.body_bytes if settings.bodies == "keep" else None
         self._known = known
@@ -57,7 +57,7 @@ class KeptBodies:
         """The opening of a call with its arguments, and with secrets masked in everything that its caller wrote."""
         capability, intent = opening.capability, opening.intent
         texts = [capability.name, intent.reason, opening.client, opening.trace]
-        left = masked(texts, self._known(capability.server), maybe=True).value
+        left = mask_secrets(texts, self._known(capability.server), maybe=True).value
         if left is texts:
             return replace(opening, arguments=arguments)
         name, reason, client, trace = left
@@ -71,6 +71,6 @@ class KeptBodies:
         )
 
 
-def _masked(value: object, clear: bytes, known: Ways) -> bytes:
-    left = masked(value, known, maybe=True)
+def _masked(value: object, clear: bytes, known: Spellings) -> bytes:
+    left = mask_secrets(value, known, maybe=True)
     return dumps(left.value) if left.count else clear

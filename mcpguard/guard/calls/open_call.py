@@ -155,7 +155,7 @@ class OpenCall:
             self._course.enter(CallStage.RECORDING)
             if judged.reason is not None:
                 await entry.release(judged.verdict, unconditionally)
-                return Outcome.refused(judged.reason)
+                return Outcome.refusal(judged.reason)
             try:
                 await entry.release(judged.verdict, partial(self._use_up, judged, part))
             except Overtaken:
@@ -164,7 +164,7 @@ class OpenCall:
                 part.mark_used()
                 return None
         await entry.release(Deny(Reason.CAPABILITY_CHANGED), unconditionally)  # it changes faster than it can be judged
-        return Outcome.refused(Reason.CAPABILITY_CHANGED)
+        return Outcome.refusal(Reason.CAPABILITY_CHANGED)
 
     async def _judge_again(self) -> JudgedCall:
         judged = await self._services.judging.judge_confirmed(self._subject, no_budget, self._course.enter_listing)
@@ -194,11 +194,11 @@ class OpenCall:
                 await self._judge_again()
                 self._course.enter(CallStage.SERVER)
         except (Busy, Unsettling, Unreachable) as error:
-            return Outcome.refused(judging.objection_while_running(subject) or _reason(error))
+            return Outcome.refusal(judging.objection_while_running(subject) or _reason(error))
         finally:
             # Whatever the server still asks reaches nobody: the closing of the call is about to be written.
             self._client.end()
-        return Outcome.refused(reason)
+        return Outcome.refusal(reason)
 
     async def _exchange(self, turn: Turn, entry: Entry) -> Outcome:
         """Send the call and return how it ended. Nothing is awaited between the last objection and the permit: a
@@ -208,7 +208,7 @@ class OpenCall:
         except Unsent:
             # The transport is certain that no byte has left, so this may be recorded as not executed.
             entry.mark_unsent()
-            return Outcome.refused(Reason.SERVER_UNREACHABLE)
+            return Outcome.refusal(Reason.SERVER_UNREACHABLE)
         except (Overdue, TransportEnded, Declined) as error:
             known = self._services.servers.find(self._asked.capability.server)
             if known is not None and isinstance(error, TransportEnded):
@@ -216,10 +216,10 @@ class OpenCall:
             return Outcome.unknown(_reason(error))
         except ServerError as failed:
             self.error = failed.error
-            return Outcome.failed(await self._body_of(failed.error))
+            return Outcome.failure(await self._body_of(failed.error))
         # Of the reply before it is screened: the record shows what the server really said, with secrets masked.
         reply = await self._body_of(self.result)
-        return Outcome.failed(reply) if self.result.get("isError") is True else Outcome.answered(reply)
+        return Outcome.failure(reply) if self.result.get("isError") is True else Outcome.answer(reply)
 
     async def _ask_server(self, turn: Turn, entry: Entry) -> dict[str, Any]:
         asked = self._asked
@@ -235,10 +235,10 @@ class OpenCall:
         """Answer with a page of an earlier reply, if this caller may still call what it came from. Nothing is sent."""
         objection = self._services.judging.objection_before_sending(self._subject, self._judged)
         if objection is not None:
-            return Outcome.refused(objection)
+            return Outcome.refusal(objection)
         entry.permit()
         self.result = dict(page.result)
-        return Outcome.answered(await self._body_of(self.result))
+        return Outcome.answer(await self._body_of(self.result))
 
     async def _body_of(self, said: dict[str, Any]) -> Body:
         return await self._services.bodies.make_body(self._asked.capability.server, said)
@@ -250,7 +250,7 @@ class OpenCall:
         if entry.permitted:
             return Outcome.unknown(Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_WITHDRAWN)
         why = Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_CHANGED
-        return Outcome.refused(self._services.judging.judge(self._subject, exhausted=None).reason or why)
+        return Outcome.refusal(self._services.judging.judge(self._subject, exhausted=None).reason or why)
 
 
 def _reason(error: Exception) -> Reason:

@@ -19,7 +19,7 @@ import orjson
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import dumps
 from mcpguard.codec.traces import parent
-from mcpguard.domain.calls.holds import HeldCall, HoldMove, HoldState, Rests
+from mcpguard.domain.calls.holds import HeldCall, HoldBasis, HoldMove, HoldState
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.grants import ANONYMOUS
@@ -95,7 +95,7 @@ class Tickets:
             raise Unknown("no held call has this ticket; it may have expired")
         return found
 
-    def find(self, same: bytes, rests: Rests) -> Ticket | None:
+    def find(self, same: bytes, rests: HoldBasis) -> Ticket | None:
         """The hold for the same call, if it counts now."""
         found = self._by_same.get(same)
         return found if found is not None and found.hold.rests == rests and found.state in LIVE else None
@@ -117,9 +117,9 @@ class Tickets:
         return self._digests.body(dumps([who, what]) + b"\0" + _sorted(params)).digest.encode()
 
 
-def rests(upstream: Upstream, pin: Pin | None) -> Rests:
+def rests(upstream: Upstream, pin: Pin | None) -> HoldBasis:
     """The generations of the server and of the approval that a verdict rests on."""
-    return Rests((upstream.id, upstream.generation), (pin.id, pin.generation) if pin else None)
+    return HoldBasis((upstream.id, upstream.generation), (pin.id, pin.generation) if pin else None)
 
 
 def _untraced(params: Mapping[str, Any]) -> Mapping[str, Any]:

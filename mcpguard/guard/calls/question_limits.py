@@ -11,13 +11,13 @@ from mcpguard.domain.asks import Declined
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.settings.model import AskingSettings as Limits
+from mcpguard.settings.model import AskingSettings
 
 
 class QuestionLimits:
     """Bounds the questions of all calls together; there is one for the whole guard."""
 
-    def __init__(self, ledger: Ledger, bodies: KeptBodies, limits: Limits) -> None:
+    def __init__(self, ledger: Ledger, bodies: KeptBodies, limits: AskingSettings) -> None:
         self.ledger = ledger
         self.bodies = bodies
         self.limits = limits

@@ -64,7 +64,7 @@ def reason_details(detail: Detail, findings: Iterable[Finding], unseen: Uninspec
     """The details told beside a reason, without empty ones: the titles of findings, and what is known of a server that
     nobody has inspected."""
     more = {
-        "detail": (replace(detail, uninspected=unseen.sentence, helps="") if unseen else detail).said,
+        "detail": (replace(detail, uninspected=unseen.sentence, helps="") if unseen else detail).fields,
         "findings": titles(findings, MOST_FINDINGS),
         "analysis": unseen.said if unseen else {},
     }

@@ -13,7 +13,7 @@ from mcpguard.domain.findings import Finding
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.uninspected_server import UninspectedServer
 from mcpguard.policy.arguments.call_arguments import Arguments
-from mcpguard.policy.intents import Stated
+from mcpguard.policy.intents import StatedIntent
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class CallRequest:
     pinned: Capability | None = None
     trace: str = ""
     watcher: object | None = None
-    stated: Stated | None = None
+    stated: StatedIntent | None = None
     page: ReplyPage | None = None
     session: str = ""
     by: str = ""

@@ -13,12 +13,12 @@ from mcpguard.domain.calls.objections import Detail
 from mcpguard.domain.json import Json
 from mcpguard.domain.servers.launches import Launch, StdioLaunch
 from mcpguard.domain.servers.needs import CONFINED, Need
-from mcpguard.policy.denials import phrases, texts_of_error, texts_of_result
+from mcpguard.policy.denials import need_phrases, texts_of_error, texts_of_result
 
 
 def with_hint_in_result(result: Mapping[str, Any], launch: Launch) -> Json:
     """The result of a failed call, with a hint where the sandbox of this launch may be the cause."""
-    needs = phrases(texts_of_result(result), launch)
+    needs = need_phrases(texts_of_result(result), launch)
     if not needs:
         return dict(result)
     block = {"type": "text", "text": f"[mcpguard: {sentence(needs)}]", "_meta": dict(envelope.BY_GUARD)}
@@ -27,7 +27,7 @@ def with_hint_in_result(result: Mapping[str, Any], launch: Launch) -> Json:
 
 def with_hint_in_error(error: Mapping[str, Any], launch: Launch) -> Json:
     """The error of a call, with a hint where the sandbox of this launch may be the cause. `data` must be an object."""
-    needs, data = phrases(texts_of_error(error), launch), error.get("data", {})
+    needs, data = need_phrases(texts_of_error(error), launch), error.get("data", {})
     if not needs or not isinstance(data, dict):
         return dict(error)
     return {**error, "data": envelope.with_meta(data, _said(needs, launch))}
@@ -35,7 +35,7 @@ def with_hint_in_error(error: Mapping[str, Any], launch: Launch) -> Json:
 
 def hint_after_end(why: str, launch: Launch) -> Detail | None:
     """A hint where the sandbox of this launch may have ended the server; `why` is how it ended, with its last words."""
-    needs = phrases([why], launch)
+    needs = need_phrases([why], launch)
     return Detail(sandbox=sentence(needs)) if needs else None
 
 

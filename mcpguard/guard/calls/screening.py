@@ -27,15 +27,15 @@ from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.findings import Evidence, Severity
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.screening import Screened, Screening
+from mcpguard.domain.screening import Screening, ScreeningResult
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
 from mcpguard.inspection.replies.screening import OutOfTime, ScreenedReply, is_plain, screen_reply
-from mcpguard.policy.arguments.fitting import CALL
-from mcpguard.policy.arguments.schemas import Anything, Checks
-from mcpguard.policy.secrets.hiding import Values
+from mcpguard.policy.arguments.argument_checks import CALL
+from mcpguard.policy.arguments.schemas import AcceptsAnything, SchemaChecks
+from mcpguard.policy.secrets.known_secrets import KnownSecrets
 from mcpguard.settings.model import Settings
 
 LARGE: Final = 32 * 1024
@@ -111,7 +111,7 @@ class ScreeningNotes:
         """The outcome, with what was found where that is anything."""
         if not self._rules and not self._masked:
             return outcome
-        return replace(outcome, screened=Screened(mode, tuple(self._rules)[:MOST_RULES], self._masked))
+        return replace(outcome, screened=ScreeningResult(mode, tuple(self._rules)[:MOST_RULES], self._masked))
 
 
 class Screener:
@@ -128,7 +128,7 @@ class Screener:
         self._servers = servers
         self._around = around
         self._given = given
-        self._values: dict[str, tuple[frozenset[str], Values]] = {}
+        self._values: dict[str, tuple[frozenset[str], KnownSecrets]] = {}
         self._largest = settings.replies.largest
         self._patience = settings.screening.patience_seconds
         self._clock = clock
@@ -195,7 +195,7 @@ class Screener:
         if size > READ_AT_ONCE:
             # Messages are read in the event loop: a long one would hold up every other call.
             looked = ScreenedReply(bare, (_UNREAD.finding_at(_NOWHERE),), hard=True)
-            unfit = mode is not Screening.NOTE or given.within(dumps(bare).decode())
+            unfit = mode is not Screening.NOTE or given.occur_in(dumps(bare).decode())
         else:
             looked = screen_reply(bare, mode, given, around, lambda: True)
             unfit = mode is Screening.REFUSE and looked.hard
@@ -225,7 +225,7 @@ class Screener:
         return passed, found, Reason.UPSTREAM_REQUEST_SCREENED if refused else None
 
     async def _looked(
-        self, server: str, value: Mapping[str, Any], mode: Screening, size: int, checks: Checks | None
+        self, server: str, value: Mapping[str, Any], mode: Screening, size: int, checks: SchemaChecks | None
     ) -> tuple[bool | None, ScreenedReply]:
         """Whether the result matches its output schema, None where that cannot be told; and what was found in it."""
         given, around = self._values_of(server), self._around(server)
@@ -234,7 +234,12 @@ class Screener:
         return await self._aside(server, partial(self._read, value, mode, given, around, checks))
 
     def _read(
-        self, value: Mapping[str, Any], mode: Screening, given: Values, around: Surroundings, checks: Checks | None
+        self,
+        value: Mapping[str, Any],
+        mode: Screening,
+        given: KnownSecrets,
+        around: Surroundings,
+        checks: SchemaChecks | None,
     ) -> tuple[bool | None, ScreenedReply]:
         # Measured from here, in the thread: waiting for other replies of the server does not count.
         until = self._clock.monotonic() + self._patience
@@ -244,14 +249,14 @@ class Screener:
     def _is_before(self, until: float) -> bool:
         return self._clock.monotonic() < until
 
-    def _checks(self, server: str, method: str, pin: Pin | None) -> Checks | None:
+    def _checks(self, server: str, method: str, pin: Pin | None) -> SchemaChecks | None:
         known = self._servers.find(server)
         return self._servers.checking.result_checks(known, pin) if known and pin and method == CALL else None
 
-    def _values_of(self, server: str) -> Values:
+    def _values_of(self, server: str) -> KnownSecrets:
         given, kept = self._given(server), self._values.get(server)
         if kept is None or kept[0] != given:
-            kept = self._values[server] = given, Values(given)
+            kept = self._values[server] = given, KnownSecrets(given)
         return kept[1]
 
 
@@ -267,9 +272,9 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else dumps(value).decode()
 
 
-def _fits(value: Mapping[str, Any], checks: Checks | None) -> bool | None:
+def _fits(value: Mapping[str, Any], checks: SchemaChecks | None) -> bool | None:
     """Whether a result matches its output schema. A result without structured content does not."""
-    if checks is None or isinstance(checks, Anything):
+    if checks is None or isinstance(checks, AcceptsAnything):
         return True
     return checks.describes(value[STRUCTURE]) if STRUCTURE in value else False
 

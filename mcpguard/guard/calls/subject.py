@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.policy.arguments.call_arguments import Arguments
-from mcpguard.policy.intents import Stated
+from mcpguard.policy.intents import StatedIntent
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,14 @@ class CallSubject:
     caller: Caller
     capability: Capability
     pinned: Capability | None = None
-    stated: Stated | None = None
+    stated: StatedIntent | None = None
     given: Arguments | None = None
     kept: bool = False
     session: str = ""
     ticket: str = ""
 
     @property
-    def key(self) -> Key:
+    def key(self) -> CapabilityKey:
         """The kind and name under which its server's approvals have it."""
         found = self.pinned or self.capability
         return found.kind, found.name

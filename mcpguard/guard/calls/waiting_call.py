@@ -18,8 +18,7 @@ from typing import Final
 import anyio
 
 from mcpguard.domain.calls.counterpart import Counterpart
-from mcpguard.domain.calls.holds import HeldCall as Held
-from mcpguard.domain.calls.holds import HeldFacts, HoldMove, HoldState
+from mcpguard.domain.calls.holds import HeldCall, HeldFacts, HoldMove, HoldState
 from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.records import Opening
@@ -143,7 +142,7 @@ class WaitingCalls:
             waited += nap
         awake.set()
 
-    def _held(self, subject: CallSubject, judged: JudgedCall, opening: Opening) -> Held:
+    def _held(self, subject: CallSubject, judged: JudgedCall, opening: Opening) -> HeldCall:
         if judged.upstream is None:
             raise ValueError("a call to no server is not held")
         now, intent = self._clock.now(), opening.intent
@@ -161,7 +160,7 @@ class WaitingCalls:
             agent_says=intent.reason,
             because=judged.hold.demand,
         )
-        return Held(
+        return HeldCall(
             opening.entry,
             HoldState.WAITING,
             self.demanding.same_call(subject, judged.pin),
@@ -242,10 +241,10 @@ class HoldPart:
                 return None
             case HoldState.WAITING:
                 until = f"{datetime.fromtimestamp(hold.until / 1e6, UTC):%H:%M:%S} UTC"
-                return Outcome.held(Reason.HOLD_WAITING), Detail(ticket=hold.id, until=until)
+                return Outcome.hold(Reason.HOLD_WAITING), Detail(ticket=hold.id, until=until)
             case HoldState.DENIED:
-                return Outcome.refused(Reason.HOLD_DENIED), Detail(person=hold.why)
+                return Outcome.refusal(Reason.HOLD_DENIED), Detail(person=hold.why)
             case HoldState.CONSUMED:
-                return Outcome.refused(Reason.HOLD_USED), NOTHING_MORE
+                return Outcome.refusal(Reason.HOLD_USED), NOTHING_MORE
             case HoldState.EXPIRED | HoldState.WITHDRAWN:
-                return Outcome.refused(Reason.HOLD_EXPIRED), NOTHING_MORE
+                return Outcome.refusal(Reason.HOLD_EXPIRED), NOTHING_MORE

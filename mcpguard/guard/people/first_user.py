@@ -93,7 +93,7 @@ class FirstUserSetup:
         """Check that a setup link can be used now. Raises SetupOver where it cannot, and StoreUnavailable."""
         digest, now = digest_of("setup", key), self._clock.now()
         good = self.is_needed and await self._store.readers.run(
-            lambda connection: sessions.offered(connection, digest, now) is not None
+            lambda connection: sessions.open_setup(connection, digest, now) is not None
         )
         if not good:
             raise SetupOver(OVER)
@@ -104,7 +104,7 @@ class FirstUserSetup:
         await self.check(key)
         check_name(name)
         kept = await self._passwords.hash_new(name, password)
-        decision = Decision(Actor("setup link", "network"), "")
+        decision = Decision(Actor.with_full_rights("setup link", "network"), "")
         async with self._people.changing():
             user = self._users.new_user(name, Role.ADMIN, kept, decision)
             done = self._signing_in.new_session(user, peer)
@@ -112,7 +112,7 @@ class FirstUserSetup:
 
             def use(connection: Connection, append: Append) -> bool:
                 # Asked again in the transaction: of two that use one link at once, one is late.
-                good = sessions.offered(connection, digest_of("setup", key), self._clock.now()) is not None
+                good = sessions.open_setup(connection, digest_of("setup", key), self._clock.now()) is not None
                 if not good or not self.is_needed:
                     return False
                 self._users.admit(connection, user)

@@ -21,7 +21,7 @@ import structlog
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.people import OperatorToken, Principal, Session, User
-from mcpguard.settings.guard_groups import PeopleSettings as Limits
+from mcpguard.settings.guard_groups import PeopleSettings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import people, sessions
@@ -35,7 +35,7 @@ Read = tuple[list[User], list[tuple[Session, bytes]], list[tuple[OperatorToken, 
 class People:
     """Authenticates requests by their session or token."""
 
-    def __init__(self, store: Store, clock: Clock, limits: Limits) -> None:
+    def __init__(self, store: Store, clock: Clock, limits: PeopleSettings) -> None:
         self.limits = limits
         self.was_set_up = False
         """Whether there ever was a user."""
@@ -208,7 +208,7 @@ class People:
         )
 
     def _as_used(self, session: Session) -> Session:
-        return session.at(self._used.get(session.id, session.used_at))
+        return session.with_last_use(self._used.get(session.id, session.used_at))
 
 
 def digest_of(what: str, shown: str) -> bytes:
@@ -218,9 +218,9 @@ def digest_of(what: str, shown: str) -> bytes:
 
 def _read(connection: Connection) -> Read:
     return (
-        people.every(connection),
-        sessions.every(connection),
-        people.tokens_that_hold(connection),
+        people.list_users(connection),
+        sessions.list_sessions(connection),
+        people.active_tokens(connection),
         sessions.was_set_up(connection),
     )
 

@@ -22,7 +22,7 @@ from mcpguard.codec.names import is_unambiguous_name
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Actor, DeclaredElsewhere, NotDeclared, Stale, Undecidable
-from mcpguard.domain.servers.launches import Declared, Launch, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.requests import ServerRequest
 from mcpguard.domain.servers.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.guard.review.launch_fingerprints import Fingerprints
@@ -33,9 +33,9 @@ from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.inspection.definitions.launches import reference_in_code
 from mcpguard.policy import quarantine
-from mcpguard.policy.pinning import identity_changed
+from mcpguard.policy.pin_changes import mark_identity_changed
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
-from mcpguard.settings.entries.members import as_members, patched, read
+from mcpguard.settings.entries.members import apply_patch, as_members, read_entry
 
 MOST_SERVERS = 1000
 _WRITTEN_OUT: Final = (
@@ -68,7 +68,7 @@ class AddedServer:
 
 def from_file(path: str = "") -> DeclarationSource:
     """The configuration file as a source; it speaks for whoever may write it."""
-    return DeclarationSource(Origin.FILE, Actor("configuration file", "file", path))
+    return DeclarationSource(Origin.FILE, Actor.with_full_rights("configuration file", "file", path))
 
 
 class Admission:
@@ -81,7 +81,7 @@ class Admission:
         self._new_id = new_id
         self._clock = clock
 
-    async def declare(self, declared: Sequence[Declared], source: DeclarationSource) -> tuple[str, ...]:
+    async def declare(self, declared: Sequence[DeclaredServer], source: DeclarationSource) -> tuple[str, ...]:
         """Take over what the file declares now, and disable what it no longer does. Returns a sentence for each server
         that was not added."""
         refused: list[str] = []
@@ -112,7 +112,7 @@ class Admission:
         """Add one server, under exactly this name: only a file's labels are turned into names, as its author cannot be
         asked. Raises NotDeclared, NameTaken or LedgerUnavailable."""
         _check_name(label)
-        declared, notices = read(label, members)
+        declared, notices = read_entry(label, members)
         await self._add(replace(declared, requests=requests), source)
         return AddedServer(declared.name, notices)
 
@@ -133,7 +133,7 @@ class Admission:
         Raises Unknown, Stale, NotDeclared, DeclaredElsewhere or LedgerUnavailable.
         """
         known = self._editable(name)
-        now, notices = read(known.declared.label, patched(as_members(known.declared), patch))
+        now, notices = read_entry(known.declared.label, apply_patch(as_members(known.declared), patch))
         # Enabling lets more happen, so it needs the wider right inside a patch, too.
         if now.enabled and not known.declared.enabled:
             by.check_widening()
@@ -150,7 +150,7 @@ class Admission:
         def removed(known: ServerState) -> ServerChange:
             by.check()
             _current(known, revision)
-            upstream = replace(quarantine.removed(known.upstream), revision=revision + 1)
+            upstream = replace(quarantine.remove(known.upstream), revision=revision + 1)
             fact = facts.admission(upstream, "removed", by, known.upstream.standing)
             return ServerChange(upstream, known.declared, facts=(fact,))
 
@@ -161,7 +161,7 @@ class Admission:
 
         Raises Unknown, Stale or LedgerUnavailable.
         """
-        await self._relaunch(known, seen, seen.unconfined(), by, "unconfined")
+        await self._relaunch(known, seen, seen.without_sandbox(), by, "unconfined")
 
     async def confine(self, known: ServerState, seen: StdioLaunch, by: Actor) -> None:
         """Have a server run in its declared sandbox again. Raises as `unconfine`."""
@@ -187,7 +187,7 @@ class Admission:
             raise DeclaredElsewhere(f"{name} is declared in the configuration file; edit it there")
         return known
 
-    async def _add(self, declared: Declared, source: DeclarationSource) -> None:
+    async def _add(self, declared: DeclaredServer, source: DeclarationSource) -> None:
         if len(tuple(self._registry)) >= MOST_SERVERS:
             raise Undecidable(f"there are {MOST_SERVERS} servers, the maximum; remove one first")
         launch = declared.launch
@@ -202,14 +202,20 @@ class Admission:
             revision=1,
         )
         # Compared with every server that there ever was: removing a blocked one and adding it again lifts no block.
-        upstream = quarantine.admitted(new, self._registry.ever(), self._alike(launch))
+        upstream = quarantine.admit(new, self._registry.ever(), self._alike(launch))
         known = ServerState(upstream, replace(declared, since=self._clock.now()))
         said = as_json(declared.requests)
         fact = facts.admission(upstream, "added", source.by, launched=known.launch_findings, requested=said)
         await self._standings.add(known, fact, source.by)
 
     async def _redeclare(
-        self, known: ServerState, declared: Declared, by: Actor, *, revision: int | None = None, consented: bool = True
+        self,
+        known: ServerState,
+        declared: DeclaredServer,
+        by: Actor,
+        *,
+        revision: int | None = None,
+        consented: bool = True,
     ) -> None:
         """Change the declaration. `consented`: a reviewer's choice of sandbox is kept, as long as the launch is the
         same."""
@@ -221,7 +227,7 @@ class Admission:
         await self._standings.change(known, redeclared)
 
     def _redeclared(
-        self, declared: Declared, by: Actor, change: str, revision: int | None, known: ServerState
+        self, declared: DeclaredServer, by: Actor, change: str, revision: int | None, known: ServerState
     ) -> ServerChange | None:
         by.check()
         if revision is not None:
@@ -232,7 +238,7 @@ class Admission:
             _check_launch(declared.launch)
         launch, before = self._fingerprints(declared.launch), known.upstream
         others = (each for each in self._registry.ever() if each.id != before.id)
-        moved = quarantine.relaunched(before, launch, others, self._alike(declared.launch))
+        moved = quarantine.relaunch(before, launch, others, self._alike(declared.launch))
         transport = declared.launch.transport
         upstream = replace(moved.upstream, revision=before.revision + 1, transport=transport)
         found, asked = launch_findings(declared.launch), as_json(declared.requests)
@@ -241,7 +247,7 @@ class Admission:
             said.append(facts.server_move(upstream, moved.move, before))
         another = upstream.identity != before.identity
         declared = replace(declared, since=self._clock.now() if another else known.declared.since)
-        outcomes = [(pin, identity_changed(pin)) for pin in known.pins.values()] if another else []
+        outcomes = [(pin, mark_identity_changed(pin)) for pin in known.pins.values()] if another else []
         said += facts.capability_moves(upstream, outcomes)
         return ServerChange(
             upstream, declared, tuple(now.pin for pin, now in outcomes if now.pin != pin), facts=tuple(said)
@@ -249,7 +255,7 @@ class Admission:
 
     def _alike(self, launch: Launch) -> frozenset[Fingerprint]:
         """The fingerprints of a launch with and without its sandbox: if one is blocked, so is the other."""
-        both = [launch.unconfined(), launch.as_declared()] if isinstance(launch, StdioLaunch) else [launch]
+        both = [launch.without_sandbox(), launch.as_declared()] if isinstance(launch, StdioLaunch) else [launch]
         return frozenset(map(self._fingerprints, both))
 
 

@@ -38,9 +38,9 @@ from mcpguard.guard.review.admission import AddedServer, Admission, DeclarationS
 from mcpguard.guard.review.decisions import Decisions
 from mcpguard.guard.review.requests import merge_requests, request_notices, split_requests
 from mcpguard.guard.servers.registry import Registry, ServerState
-from mcpguard.policy.scopes import reaches
-from mcpguard.settings.entries.members import as_members, patched
-from mcpguard.settings.entries.references import unreferenced
+from mcpguard.policy.scopes import is_server_in_scope
+from mcpguard.settings.entries.members import apply_patch, as_members
+from mcpguard.settings.entries.references import misplaced_reference
 
 MOST_REQUESTED: Final = 3
 """Requested servers of one caller that may wait for review."""
@@ -104,7 +104,7 @@ class AgentRequests:
             return AddedServer(await (self.enable if on else self.disable)(caller, name), ())
         _without_references(patch)
         changes, asked = split_requests(patch)
-        _bounded(patched(as_members(known.declared), changes))
+        _bounded(apply_patch(as_members(known.declared), changes))
         requests = merge_requests(known.declared.requests, asked, caller, self._clock.now())
         by = self._actor(caller)
         done = await self._admission.patch(known.name, changes, known.upstream.revision, by, requests)
@@ -133,7 +133,7 @@ class AgentRequests:
             name = server_name_for(label)
         except InvalidName:
             raise Undecidable("name must contain a letter a to z or a digit") from None
-        if not reaches(caller.scope, name):  # whether there is such a server is not this caller's to know
+        if not is_server_in_scope(caller.scope, name):  # whether there is such a server is not this caller's to know
             raise Undecidable("name is not in your scope")
         _without_references(members)
         declares, asked = split_requests(members)
@@ -160,7 +160,7 @@ class AgentRequests:
             known = self._registry.find(server_name_for(name))
         except InvalidName:
             known = None
-        if known is None or not reaches(caller.scope, known.name):
+        if known is None or not is_server_in_scope(caller.scope, known.name):
             raise Unknown("unknown server, or not in your scope")
         return known
 
@@ -185,7 +185,7 @@ def _without_references(value: object) -> None:
     """Raises Undecidable for a reference: an agent must not have the guard hand its secrets to a server."""
     match value:
         case str():
-            if unreferenced(value):
+            if misplaced_reference(value):
                 raise Undecidable("config contains a reference (${…}); leave it out, the reviewer adds secrets")
         case dict():
             for each in value.values():

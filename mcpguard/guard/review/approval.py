@@ -14,9 +14,9 @@ from typing import Final, TypedDict
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.decisions import Answer, Approval, Key, NotDeclared, Read, Undecidable
-from mcpguard.domain.findings import Inspected
-from mcpguard.domain.servers.launches import Declared, Launch, Profile, StdioLaunch
+from mcpguard.domain.decisions import Answer, Approval, CapabilityKey, ConfirmedFindings, NotDeclared, Undecidable
+from mcpguard.domain.findings import InspectionFindings
+from mcpguard.domain.servers.launches import DeclaredServer, Launch, Profile, StdioLaunch
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.domain.servers.upstreams import Upstream
@@ -24,7 +24,7 @@ from mcpguard.guard.review.confirmations import confirmed_field
 from mcpguard.guard.review.staleness import MOST_NAMED
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.tool_effects import ToolEffects
-from mcpguard.policy import pinning
+from mcpguard.policy import pin_changes
 from mcpguard.settings.entries.members import confinement
 
 _NO_SANDBOX: Final = "an approval cannot remove the sandbox: inspect {} with consent to run it without one"
@@ -56,11 +56,11 @@ class ApprovalResult:
 class AcceptedFindings(TypedDict):
     """The findings in something that is approved in spite of them, and which of them the reviewer confirmed reading."""
 
-    found: Inspected
+    found: InspectionFindings
     read: str
 
 
-def chosen_keys(known: ServerState, approval: Approval) -> frozenset[Key]:
+def chosen_keys(known: ServerState, approval: Approval) -> frozenset[CapabilityKey]:
     """The capabilities that an approval names, all that can be approved where it names none. Raises Undecidable."""
     approvable = {
         key
@@ -98,10 +98,10 @@ def steps_of_leaving_out(pin: Pin, *, quiet: bool) -> Iterator[tuple[Answer, Pin
     """The steps by which a capability that an approval leaves out loses its approval and, where `quiet`, leaves the
     inbox too: each with the pin before and after it."""
     if pin.standing in _DECIDED:
-        before, pin = pin, pinning.revoke(pin, pin.listed).pin
+        before, pin = pin, pin_changes.revoke(pin, pin.listed).pin
         yield Answer.REVOKE, before, pin
     if quiet and pin.waits and pin.listed is not None:
-        yield Answer.REJECT, pin, pinning.reject(pin, pin.listed).pin
+        yield Answer.REJECT, pin, pin_changes.reject(pin, pin.listed).pin
 
 
 def with_permissions(
@@ -122,13 +122,13 @@ def confinement_fields(launch: Launch) -> dict[str, str]:
     return {"profile": launch.profile.value, "mounts": "\n".join(map(str, launch.mounts))}
 
 
-def accepted_findings(known: ServerState, key: Key, read: Read) -> AcceptedFindings:
+def accepted_findings(known: ServerState, key: CapabilityKey, read: ConfirmedFindings) -> AcceptedFindings:
     """What is recorded of the findings in a capability that is approved."""
     found = known.findings_in(key)
     return {"found": found, "read": confirmed_field(found.grave, read.get(key))}
 
 
-def with_declared_confinement(declared: Declared) -> Declared:
+def with_declared_confinement(declared: DeclaredServer) -> DeclaredServer:
     """The declaration without a reviewer's choice of sandbox. Consent to run without one stays."""
     launch = declared.launch
     if not isinstance(launch, StdioLaunch) or launch.profile is Profile.NONE:
@@ -136,7 +136,7 @@ def with_declared_confinement(declared: Declared) -> Declared:
     return replace(declared, launch=launch.as_declared())
 
 
-def with_confinement(declared: Declared, approval: Approval) -> Declared:
+def with_confinement(declared: DeclaredServer, approval: Approval) -> DeclaredServer:
     """The declaration with the sandbox that an approval chooses. Raises Undecidable."""
     if approval.sandbox is None and approval.mounts is None:
         return declared
@@ -149,4 +149,4 @@ def with_confinement(declared: Declared, approval: Approval) -> Declared:
         raise Undecidable("; ".join(error.problems)) from error
     if how.profile is Profile.NONE and launch.profile is not Profile.NONE:
         raise Undecidable(_NO_SANDBOX.format(declared.name))
-    return replace(declared, launch=launch.confined(how))
+    return replace(declared, launch=launch.with_confinement(how))

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.decisions import ITSELF, Key, Read, Unread
-from mcpguard.domain.findings import Inspected, Severity
+from mcpguard.domain.decisions import SERVER_ITSELF, CapabilityKey, ConfirmedFindings, Unread
+from mcpguard.domain.findings import InspectionFindings, Severity
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.servers.registry import ServerState
@@ -27,7 +27,7 @@ class FindingsToConfirm:
     """What an approval of a whole server would have to confirm. `rules`: of the grave findings in each part of it, None
     for its launch; `severities`: how many grave findings these parts have of each severity, the worst first."""
 
-    rules: Mapping[Key | None, frozenset[str]]
+    rules: Mapping[CapabilityKey | None, frozenset[str]]
     severities: tuple[tuple[str, int], ...]
 
 
@@ -38,12 +38,12 @@ def findings_to_confirm(known: ServerState) -> FindingsToConfirm:
     return FindingsToConfirm(rules, tuple((each.value, counts[each]) for each in reversed(Severity) if counts[each]))
 
 
-def grave_rules(known: ServerState, key: Key) -> frozenset[str]:
+def grave_rules(known: ServerState, key: CapabilityKey) -> frozenset[str]:
     """The rules of all grave findings in one capability, which an answer about it alone can confirm."""
     return known.findings_in(key).grave
 
 
-def missing_confirmations(known: ServerState, pin: Pin, effect: Effect, read: Read) -> frozenset[str]:
+def missing_confirmations(known: ServerState, pin: Pin, effect: Effect, read: ConfirmedFindings) -> frozenset[str]:
     """The rules that keep this capability from being approved with this effect, as `read` does not confirm them."""
     key = pin.kind, pin.name
     # Assigning a less careful effect lets more callers use it, so that counts as an approval of its own.
@@ -51,11 +51,11 @@ def missing_confirmations(known: ServerState, pin: Pin, effect: Effect, read: Re
     return grave_rules(known, key) - read.get(key, frozenset()) if widens else frozenset()
 
 
-def check_launch_confirmed(known: ServerState, read: Read) -> None:
+def check_launch_confirmed(known: ServerState, read: ConfirmedFindings) -> None:
     """Raises Unread where a server that is not approved has grave findings in its launch that `read` leaves out."""
     left = known.launch_findings.grave - read.get(None, frozenset())
     if left and known.upstream.standing is not UpstreamStanding.APPROVED:
-        raise Unread(f"{ITSELF} {known.name}", left)
+        raise Unread(f"{SERVER_ITSELF} {known.name}", left)
 
 
 def confirmed_rules(rules: frozenset[str], read: frozenset[str] | None) -> frozenset[str]:
@@ -68,7 +68,7 @@ def confirmed_field(rules: frozenset[str], read: frozenset[str] | None) -> str:
     return " ".join(sorted(confirmed_rules(rules, read)))
 
 
-def _rules_to_confirm(known: ServerState) -> Mapping[Key | None, frozenset[str]]:
+def _rules_to_confirm(known: ServerState) -> Mapping[CapabilityKey | None, frozenset[str]]:
     rules = dict(known.unread_approvals())
     if known.launch_findings.grave and known.upstream.standing is not UpstreamStanding.APPROVED:
         rules[None] = known.launch_findings.grave
@@ -79,5 +79,5 @@ def _rules_to_confirm(known: ServerState) -> Mapping[Key | None, frozenset[str]]
     return rules
 
 
-def _part(known: ServerState, key: Key | None) -> Inspected:
+def _part(known: ServerState, key: CapabilityKey | None) -> InspectionFindings:
     return known.launch_findings if key is None else known.findings_in(key)

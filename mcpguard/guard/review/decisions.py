@@ -22,15 +22,15 @@ from mcpguard.domain.clock import Ids
 from mcpguard.domain.decisions import (
     Answer,
     Approval,
+    CapabilityKey,
+    ConfirmedFindings,
     Decision,
-    Key,
-    Read,
-    Seen,
+    ReviewedVersions,
     Undecidable,
     Unread,
 )
 from mcpguard.domain.screening import Screening
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Identity, Upstream
@@ -59,9 +59,9 @@ from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.guard.servers.tool_effects import EffectReader
-from mcpguard.policy import pinning, quarantine
-from mcpguard.policy.pinning import PinChange
-from mcpguard.policy.prefixes import checked
+from mcpguard.policy import pin_changes, quarantine
+from mcpguard.policy.pin_changes import PinChange
+from mcpguard.policy.prefixes import check_prefixes
 
 
 class Decisions:
@@ -85,7 +85,7 @@ class Decisions:
         """
         check_authority(Answer.APPROVE, decision)
         known = self._registry.get(name)
-        prefixes = None if approval.prefixes is None else checked(approval.prefixes)
+        prefixes = None if approval.prefixes is None else check_prefixes(approval.prefixes)
         told = await self._effects.by_fingerprint(known.pins.values())
         made: list[ApprovedCapability] = []
         unread: dict[str, tuple[str, ...]] = {}
@@ -121,7 +121,7 @@ class Decisions:
                         unread[f"{pin.kind}:{pin.name}"] = tuple(sorted(left))
                         continue
                     read = confirmed_rules(known.findings_in(key).grave, approval.read.get(key))
-                    outcome = pinning.approve(pin, approval.seen.capabilities.get(key), effect, read)
+                    outcome = pin_changes.approve(pin, approval.seen.capabilities.get(key), effect, read)
                     made.append(ApprovedCapability(pin.kind, pin.name, _listed(pin), effect, given))
                     said_of = decision, id_, pin, outcome.pin
                     about = accepted_findings(known, key, approval.read)
@@ -139,7 +139,7 @@ class Decisions:
         waiting = [f"{pin.kind}:{pin.name}" for pin in known.pins.values() if pin.present and not pin.callable]
         return ApprovalResult(tuple(made), tuple(waiting), unread)
 
-    async def reject(self, name: str, seen: Seen, decision: Decision) -> None:
+    async def reject(self, name: str, seen: ReviewedVersions, decision: Decision) -> None:
         """Keep a server in quarantine, and remove it from the inbox with all that waits of it. Raises as `approve`.
 
         It comes back as soon as it is another, or lists anything else.
@@ -155,7 +155,7 @@ class Decisions:
             pins: list[Pin] = []
             for key, pin in known.pins.items():
                 if pin.waits and pin.listed is not None:
-                    after = pinning.reject(pin, seen.capabilities.get(key)).pin
+                    after = pin_changes.reject(pin, seen.capabilities.get(key)).pin
                     recorded.append(facts.capability_decision(upstream, Answer.REJECT, decision, id_, pin, after))
                     pins.append(after)
             return ServerChange(upstream, known.declared, tuple(pins), facts=tuple(recorded))
@@ -190,15 +190,15 @@ class Decisions:
 
     async def enable(self, name: str, decision: Decision) -> None:
         """Enable a server that was disabled."""
-        await self._about(name, Answer.ENABLE, decision, quarantine.enabled)
+        await self._about(name, Answer.ENABLE, decision, quarantine.enable)
 
     async def disable(self, name: str, decision: Decision, caller: str = "") -> None:
         """Stop a server without changing its status. `caller`: the agent that decides so, if it is one."""
-        await self._about(name, Answer.DISABLE, decision, partial(quarantine.disabled, caller=caller))
+        await self._about(name, Answer.DISABLE, decision, partial(quarantine.disable, caller=caller))
 
     async def enable_again(self, name: str, decision: Decision, caller: str) -> None:
         """Let a caller undo its own `disable`, which allows no more than before."""
-        await self._carry_out(name, Answer.ENABLE, decision, partial(quarantine.enabled_again, caller=caller))
+        await self._carry_out(name, Answer.ENABLE, decision, partial(quarantine.enable_as_caller, caller=caller))
 
     async def permit(self, name: str, kinds: frozenset[AskKind], decision: Decision) -> None:
         """Permit a server these requests to clients, and no others."""
@@ -226,7 +226,7 @@ class Decisions:
     async def decide(
         self,
         name: str,
-        key: Key,
+        key: CapabilityKey,
         answer: Answer,
         seen: Fingerprint | None,
         decision: Decision,
@@ -237,7 +237,7 @@ class Decisions:
 
         `read`: the rules of the grave findings in it that were read.
         """
-        said: Read = {key: frozenset(read)}
+        said: ConfirmedFindings = {key: frozenset(read)}
         check_authority(answer, decision)
         known = self._registry.get(name)
         told = await self._effects.by_fingerprint([pin for pin in [known.pins.get(key)] if pin])
@@ -262,7 +262,7 @@ class Decisions:
         await self._standings.change(known, decided)
         return result[0].effect
 
-    def _other_launch(self, known: ServerState, declared: Declared) -> Fingerprint | None:
+    def _other_launch(self, known: ServerState, declared: DeclaredServer) -> Fingerprint | None:
         """The fingerprint of a changed launch; None where the launch stays the same."""
         return None if declared.launch == known.declared.launch else self._fingerprints(declared.launch)
 
@@ -291,9 +291,9 @@ def _listed(pin: Pin) -> Fingerprint:
 
 
 _ANSWERS: Mapping[Answer, Callable[[Pin, Fingerprint | None, Effect, frozenset[str]], PinChange]] = {
-    Answer.APPROVE: pinning.approve,
-    Answer.REVOKE: lambda pin, seen, _effect, _read: pinning.revoke(pin, seen),
-    Answer.REJECT: lambda pin, seen, _effect, _read: pinning.reject(pin, seen),
-    Answer.BLOCK: lambda pin, _seen, _effect, _read: pinning.block(pin),
-    Answer.UNBLOCK: lambda pin, _seen, _effect, _read: pinning.unblock(pin),
+    Answer.APPROVE: pin_changes.approve,
+    Answer.REVOKE: lambda pin, seen, _effect, _read: pin_changes.revoke(pin, seen),
+    Answer.REJECT: lambda pin, seen, _effect, _read: pin_changes.reject(pin, seen),
+    Answer.BLOCK: lambda pin, _seen, _effect, _read: pin_changes.block(pin),
+    Answer.UNBLOCK: lambda pin, _seen, _effect, _read: pin_changes.unblock(pin),
 }

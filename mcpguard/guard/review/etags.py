@@ -7,7 +7,7 @@ definition, another approval. How the connection to a server is does not count.
 import hashlib
 
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import ServerState
 
@@ -17,7 +17,7 @@ def of_server(known: ServerState) -> str:
     return _tag("server", *_own(known), [_pin(pin) for _, pin in sorted(known.pins.items())])
 
 
-def of_capability(known: ServerState, key: Key) -> str:
+def of_capability(known: ServerState, key: CapabilityKey) -> str:
     """The tag of one capability and of its server. Raises Unknown."""
     return _tag("capability", *_own(known), _pin(known.pin(key)))
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from mcpguard.domain.decisions import Key
-from mcpguard.domain.findings import Inspected, Severity
+from mcpguard.domain.decisions import CapabilityKey
+from mcpguard.domain.findings import InspectionFindings, Severity
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
@@ -27,7 +27,7 @@ class UnreadApproval:
     `severities` counts them. `key` None: the server itself.
     """
 
-    key: Key | None
+    key: CapabilityKey | None
     rules: frozenset[str]
     severities: Counts
 
@@ -67,7 +67,7 @@ class _Looked:
     grave: int
 
 
-_Rests = tuple[Upstream, Mapping[Key, Pin], ListedFindings]
+_Rests = tuple[Upstream, Mapping[CapabilityKey, Pin], ListedFindings]
 
 
 class Inbox:
@@ -108,7 +108,7 @@ class Inbox:
         return looked
 
 
-def severities(found: Collection[Inspected]) -> Counts:
+def severities(found: Collection[InspectionFindings]) -> Counts:
     """How many findings of each severity, the worst first."""
     return _counts(Counter(finding.severity for each in found for finding in each.findings))
 
@@ -142,7 +142,7 @@ def _unread(known: ServerState) -> tuple[UnreadApproval, ...]:
     )
 
 
-def _of_rules(found: Inspected, rules: frozenset[str]) -> Counts:
+def _of_rules(found: InspectionFindings, rules: frozenset[str]) -> Counts:
     return _counts(Counter(each.severity for each in found.findings if each.grave and each.rule in rules))
 
 

@@ -28,7 +28,7 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, Decision, NeedsConsent, Stale, Undecidable
 from mcpguard.domain.errors import GuardError, Unreadable
 from mcpguard.domain.servers.inspections import InspectionStage
-from mcpguard.domain.servers.launches import Declared, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Profile, StdioLaunch
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.review.admission import Admission
@@ -192,7 +192,7 @@ class ServerInspections:
             await self._admission.confine(known, launch, decision.by)
 
     async def _looked_at(
-        self, known: ServerState, declared: Declared, begun: BegunInspection, give: frozenset[str]
+        self, known: ServerState, declared: DeclaredServer, begun: BegunInspection, give: frozenset[str]
     ) -> InspectionResult:
         """Inspect what was `declared` when this began, whatever is declared by the time that the server has
         answered."""
@@ -205,7 +205,7 @@ class ServerInspections:
             self._now.discard(known.name)
 
     async def _remembered(
-        self, begun: BegunInspection, given: Declared, looking: Awaitable[InspectionResult], *, started: bool
+        self, begun: BegunInspection, given: DeclaredServer, looking: Awaitable[InspectionResult], *, started: bool
     ) -> InspectionResult:
         """Await the result of an inspection; record it if it fails or is cut off."""
         done: InspectionResult | None = None
@@ -222,7 +222,9 @@ class ServerInspections:
         finally:
             begun.known.stage = None
 
-    async def _visit(self, known: ServerState, declared: Declared, visited: Declared, by: Actor) -> InspectionResult:
+    async def _visit(
+        self, known: ServerState, declared: DeclaredServer, visited: DeclaredServer, by: Actor
+    ) -> InspectionResult:
         def at(stage: InspectionStage) -> None:
             known.stage = stage
 
@@ -238,7 +240,9 @@ class ServerInspections:
             True, taken.capabilities, taken.new, taken.changed, taken.gone, left_out, _word(declared)
         )
 
-    async def _listed_again(self, known: ServerState, declared: Declared, begun: BegunInspection) -> InspectionResult:
+    async def _listed_again(
+        self, known: ServerState, declared: DeclaredServer, begun: BegunInspection
+    ) -> InspectionResult:
         confirmed = self._confirmed(known, known.listing)
         return await self._remembered(begun, declared, confirmed, started=False)
 
@@ -282,5 +286,5 @@ def consequences(launch: StdioLaunch, why: str) -> str:
     )
 
 
-def _word(declared: Declared) -> str:
+def _word(declared: DeclaredServer) -> str:
     return declared.sandbox.value if declared.sandbox else ""

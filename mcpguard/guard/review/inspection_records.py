@@ -21,7 +21,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Decision, Undecidable, Unknown
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.servers.inspections import Inspection
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.review.last_words import LastWords
 from mcpguard.guard.servers import facts
@@ -60,7 +60,7 @@ class InspectionRecords:
         self._clock = clock
 
     async def begin(
-        self, known: ServerState, declared: Declared, decision: Decision, give: Iterable[str] = (), *, ran: bool
+        self, known: ServerState, declared: DeclaredServer, decision: Decision, give: Iterable[str] = (), *, ran: bool
     ) -> BegunInspection:
         """Record that an inspection begins. `ran`: whether the server ran when that was decided.
 
@@ -80,7 +80,7 @@ class InspectionRecords:
         await self._standings.change(known, begun)
         return BegunInspection(known, inspection, _launch(known), decision.by, mark)
 
-    async def record_failure(self, begun: BegunInspection, why: str, given: Declared, *, started: bool) -> None:
+    async def record_failure(self, begun: BegunInspection, why: str, given: DeclaredServer, *, started: bool) -> None:
         """Record that an inspection failed. `given`: the declaration with the secrets that the server got.
 
         Raises Unknown if the server was removed, or LedgerUnavailable.
@@ -101,7 +101,9 @@ class InspectionRecords:
         for known in self.registry:
             inspection = known.upstream.inspection
             if inspection is not None and not inspection.failed:
-                begun = BegunInspection(known, inspection, _launch(known), Actor(inspection.by, "", ""), LogMark())
+                begun = BegunInspection(
+                    known, inspection, _launch(known), Actor.with_full_rights(inspection.by, "", ""), LogMark()
+                )
                 await self._end(begun, replace(inspection, why=GUARD_ENDED, started=True), late=True)
 
     async def _end(self, begun: BegunInspection, failed: Inspection, *, late: bool = False) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from anyio import CapacityLimiter, to_thread
 
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.guard.review.log_lines import fit
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Registry, ServerState
@@ -21,7 +21,7 @@ from mcpguard.upstreams.supervise.reach import Wrote
 MOST_LINES: Final = 10
 MOST_BYTES: Final = 64 * 1024
 Marks = Callable[[str], Awaitable[LogMark]]
-Reads = Callable[[Declared, int, LogMark], Awaitable[Wrote]]
+Reads = Callable[[DeclaredServer, int, LogMark], Awaitable[Wrote]]
 
 
 class LastWords:
@@ -37,7 +37,7 @@ class LastWords:
         """Mark how far the log of a server is written now."""
         return await self._mark(name)
 
-    async def read_since(self, known: ServerState, given: Declared, mark: LogMark) -> tuple[str, ...]:
+    async def read_since(self, known: ServerState, given: DeclaredServer, mark: LogMark) -> tuple[str, ...]:
         """The last lines that were written since the mark. `given`: the declaration with the secrets that the server
         got."""
         wrote = await self._wrote(given, MOST_BYTES, mark)

@@ -7,7 +7,7 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.servers.launches import Launch
-from mcpguard.settings.entries.identity import Unidentifiable, identity
+from mcpguard.settings.entries.identity import Unidentifiable, launch_identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,6 @@ class Fingerprints:
         """The fingerprint of a launch. Raises NotDeclared where it cannot be told what would run."""
         try:
             # Keyed, so that a short secret in a launch cannot be guessed from its fingerprint.
-            return launch_fingerprint(identity(launch, self.key))
+            return launch_fingerprint(launch_identity(launch, self.key))
         except (Unidentifiable, Unreadable) as error:
             raise NotDeclared((str(error),)) from error

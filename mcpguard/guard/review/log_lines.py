@@ -17,8 +17,8 @@ from typing import Final
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.guard.servers.listed_findings import definition_findings
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.policy.secrets.finding import NOTHING, secrets
-from mcpguard.policy.secrets.masking import HIDDEN, ways
+from mcpguard.policy.secrets.detection import NOTHING, find_secrets
+from mcpguard.policy.secrets.masking import HIDDEN, spellings
 from mcpguard.text.visible import visible
 
 MOST_CHARACTERS: Final = 10_000
@@ -82,7 +82,7 @@ def _last(lines: Iterable[str]) -> list[str]:
 
 
 def _masking(given: Iterable[str]) -> Callable[[str], str]:
-    known = ways(given)
+    known = spellings(given)
     if not known:
         return lambda line: line
     either = re.compile("|".join(re.escape(way.decode()) for way in known))
@@ -111,7 +111,7 @@ def _secret(texts: Sequence[str]) -> Iterable[int]:
     """The fewest lines around a secret, by their places in `texts`."""
 
     def there(start: int, end: int) -> bool:
-        return secrets("\n".join(texts[start:end])) != NOTHING
+        return find_secrets("\n".join(texts[start:end])) != NOTHING
 
     if not texts or not there(0, len(texts)):
         return range(0)

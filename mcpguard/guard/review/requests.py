@@ -15,9 +15,9 @@ from typing import Any, Final
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.servers.requests import ServerRequest
-from mcpguard.policy.secrets.hiding import called_secret
+from mcpguard.policy.secrets.known_secrets import is_secret_name
 from mcpguard.policy.secrets.launches import looks_secret
-from mcpguard.settings.entries.members import patched
+from mcpguard.settings.entries.members import apply_patch
 
 REQUESTED: Final = ("isolation", "oauth")
 LARGEST: Final = 2000
@@ -42,7 +42,7 @@ def merge_requests(
         old = kept.pop(about, None)
         if said is None:
             continue
-        text = _written(about, patched({about: json.loads(old.said)} if old else {}, {about: _fit(about, said)}))
+        text = _written(about, apply_patch({about: json.loads(old.said)} if old else {}, {about: _fit(about, said)}))
         unchanged = old is not None and old.said == text
         kept[about] = old if old and unchanged else ServerRequest(about, text, caller.id, caller.label, now)
     return tuple(kept[about] for about in REQUESTED if about in kept)
@@ -74,7 +74,7 @@ def _look(about: str, said: object, left: int) -> None:
         case Mapping():
             for name, value in said.items():
                 # Names count, too: a secret may stand as a key, or be called one by its key.
-                if looks_secret(name) or (called_secret(name) and value not in (None, "", True, False)):
+                if looks_secret(name) or (is_secret_name(name) and value not in (None, "", True, False)):
                     raise Undecidable(f"{about} may contain a secret; leave it out, the reviewer adds secrets")
                 _look(about, value, left - 1)
         case list():

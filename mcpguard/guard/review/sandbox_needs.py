@@ -12,18 +12,18 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from mcpguard.domain.capabilities import Effect, Fingerprint
-from mcpguard.domain.servers.launches import Declared, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, StdioLaunch
 from mcpguard.domain.servers.needs import Need, NeedSign
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.tool_effects import ToolEffects
-from mcpguard.policy.denials import kept_from, phrases
+from mcpguard.policy.denials import denied_needs, need_phrases
 from mcpguard.text.visible import visible
 
 MOST_BYTES: Final = 64 * 1024
 """Bytes of the end of its log that are read."""
 MOST_NAMED: Final = 3
-Lines = Callable[[Declared, int], Awaitable[tuple[str, ...]]]
+Lines = Callable[[DeclaredServer, int], Awaitable[tuple[str, ...]]]
 
 
 class SandboxNeeds:
@@ -36,12 +36,12 @@ class SandboxNeeds:
         """The signs that a server needs more than its sandbox gives. `told`: the effects of its tools, by
         fingerprint."""
         launch = known.declared.launch
-        if not (kept := kept_from(launch)) or not isinstance(launch, StdioLaunch):
+        if not (kept := denied_needs(launch)) or not isinstance(launch, StdioLaunch):
             return ()
         wrote, failed = await self._lines(known.declared, MOST_BYTES), known.upstream.inspection
         said = [failed.why, *failed.wrote] if failed is not None else []
-        found = {need: f"log: {phrase}" for need, phrase in phrases(wrote, launch).items()}
-        found |= {need: f"inspection error: {phrase}" for need, phrase in phrases(said, launch).items()}
+        found = {need: f"log: {phrase}" for need, phrase in need_phrases(wrote, launch).items()}
+        found |= {need: f"inspection error: {phrase}" for need, phrase in need_phrases(said, launch).items()}
         present = [pin for _, pin in sorted(known.pins.items()) if pin.present]
         if Need.NETWORK in kept:
             reaching, changing = list(_reaching(present, told)), _changing(present, told)

@@ -17,11 +17,11 @@ from anyio import to_thread
 from mcpguard.codec.exact import read_back
 from mcpguard.codec.findings import as_json
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.decisions import Key, Seen, Unknown
-from mcpguard.domain.findings import Inspected
+from mcpguard.domain.decisions import CapabilityKey, ReviewedVersions, Unknown
+from mcpguard.domain.findings import InspectionFindings
 from mcpguard.domain.json import Json
 from mcpguard.domain.servers.identity import is_code
-from mcpguard.domain.servers.launches import Declared, Launch, Profile, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Launch, Profile, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.listings import INSTRUCTIONS
 from mcpguard.domain.servers.needs import NeedSign
 from mcpguard.domain.servers.pins import Pin
@@ -55,7 +55,7 @@ from mcpguard.upstreams.sandbox.unseen import unseen
 _SCHEME: Final = re.compile(r"(Bearer|Basic|Token) +\$\{[^{}]*\}", re.IGNORECASE)
 MOST_SHOWN: Final = 60_000
 LARGEST_DEFINITION: Final = 1024 * 1024
-Left = Mapping[Key | None, frozenset[str]]
+Left = Mapping[CapabilityKey | None, frozenset[str]]
 """The rules of grave findings that nobody confirmed reading, by capability."""
 
 
@@ -85,12 +85,12 @@ class ServerQueries:
     def servers(self) -> list[Json]:
         return [asdict(self._servers.status_of(known)) for known in self._registry]
 
-    def tag(self, name: str, key: Key | None = None) -> str:
+    def tag(self, name: str, key: CapabilityKey | None = None) -> str:
         """The tag of a server, or of one of its capabilities, at this moment (`etags`). Raises Unknown."""
         known = self._registry.get(name)
         return etags.of_server(known) if key is None else etags.of_capability(known, key)
 
-    def seen_now(self, name: str) -> Seen:
+    def seen_now(self, name: str) -> ReviewedVersions:
         """What a reviewer sees who looks at a server at this moment. Raises Unknown."""
         return standing_now(self._registry.get(name))
 
@@ -124,26 +124,26 @@ class ServerQueries:
             "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told, left),
         }
 
-    async def definitions(self, name: str) -> Mapping[Key, object]:
+    async def definitions(self, name: str) -> Mapping[CapabilityKey, object]:
         """The definitions that a server lists now, as it wrote them, without very long ones. Raises Unknown."""
         known = self._registry.get(name)
         keys = {pin.id: key for key, pin in known.pins.items()}
 
-        def look(connection: Connection) -> dict[Key, object]:
-            found = versions.listed_now(connection, known.upstream.id, LARGEST_DEFINITION)
+        def look(connection: Connection) -> dict[CapabilityKey, object]:
+            found = versions.current_definitions(connection, known.upstream.id, LARGEST_DEFINITION)
             return {keys[id_]: read_back(each) for id_, each in found.items() if id_ in keys}
 
         return await self._store.readers.run(look)
 
-    def differences(self, name: str, seen: Seen) -> tuple[str, ...]:
+    def differences(self, name: str, seen: ReviewedVersions) -> tuple[str, ...]:
         """What has changed of a server since somebody saw it, in sentences. Raises Unknown."""
         return differences(self._registry.get(name), seen)
 
-    async def capability(self, name: str, key: Key) -> Json:
+    async def capability(self, name: str, key: CapabilityKey) -> Json:
         """Everything about one capability: its listed definition, and all versions that were seen. Raises Unknown."""
         known, pin = self._found(name, key)
         told = await self._effects.by_fingerprint([pin])
-        seen = await self._store.readers.run(lambda connection: versions.of(connection, pin.id))
+        seen = await self._store.readers.run(lambda connection: versions.versions_of(connection, pin.id))
         listed = next((each.definition for each in seen if each.fingerprint == pin.listed), None)
         small = listed is not None and len(listed) <= LARGEST_DEFINITION
         shown, places = "", list[Json]()
@@ -159,10 +159,10 @@ class ServerQueries:
             "versions": [_version(each, pin, known) for each in seen],
         }
 
-    async def diff(self, name: str, key: Key, before: Fingerprint | None, after: Fingerprint | None) -> Json:
+    async def diff(self, name: str, key: CapabilityKey, before: Fingerprint | None, after: Fingerprint | None) -> Json:
         """The difference between two versions: by default the approved and the listed one. Raises Unknown."""
         known, pin = self._found(name, key)
-        seen = await self._store.readers.run(lambda connection: versions.of(connection, pin.id))
+        seen = await self._store.readers.run(lambda connection: versions.versions_of(connection, pin.id))
         by_print = {each.fingerprint: each for each in seen}
         old = _wanted(by_print, before or pin.approved or (seen[-2].fingerprint if len(seen) > 1 else pin.listed))
         new = _wanted(by_print, after or pin.listed)
@@ -186,12 +186,12 @@ class ServerQueries:
             "impossible": None if self._sandbox.works or launch.profile is Profile.NONE else self._sandbox.why,
         }
 
-    async def explain(self, name: str, key: Key) -> Json:
+    async def explain(self, name: str, key: CapabilityKey) -> Json:
         """Why a capability can be called now, or why not. Raises Unknown for a server that is not there."""
         known = self._registry.get(name)
         return await explain(known, key, self._judging, ANYBODY)
 
-    def _found(self, name: str, key: Key) -> tuple[ServerState, Pin]:
+    def _found(self, name: str, key: CapabilityKey) -> tuple[ServerState, Pin]:
         known = self._registry.get(name)
         return known, known.pin(key)
 
@@ -218,7 +218,7 @@ def _findings_differ(before: object, after: object, surroundings: Surroundings) 
     }
 
 
-def _shown(definition: bytes, found: Inspected) -> tuple[str, list[Json]]:
+def _shown(definition: bytes, found: InspectionFindings) -> tuple[str, list[Json]]:
     """A definition as text, and its findings, each with an excerpt of its place."""
     said = read_back(definition)
     whole = {INSTRUCTIONS: said} if isinstance(said, str) else said
@@ -227,7 +227,7 @@ def _shown(definition: bytes, found: Inspected) -> tuple[str, list[Json]]:
 
 
 def _capabilities(
-    pins: Mapping[Key, Pin], found: ListedFindings, told: Mapping[Fingerprint, ToolEffects], left: Left
+    pins: Mapping[CapabilityKey, Pin], found: ListedFindings, told: Mapping[Fingerprint, ToolEffects], left: Left
 ) -> list[Json]:
     """All capabilities of a server. There may be thousands, so this runs in a thread."""
     return [_capability(pin, found, told, left) for _, pin in sorted(pins.items())]
@@ -275,7 +275,7 @@ def _identity(identity: Identity | None) -> Json | None:
     return {"launch": identity.launch.text, "observed": identity.observed.text if identity.observed else None}
 
 
-def _launch(declared: Declared) -> Json:
+def _launch(declared: DeclaredServer) -> Json:
     match declared.launch:
         case StdioLaunch() as stdio:
             given = [_template(name, value, code=is_code(name)) for name, value in sorted(stdio.environment.items())]

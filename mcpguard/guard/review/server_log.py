@@ -17,13 +17,13 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.review.log_lines import Fit, fit
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Registry, ServerState
-from mcpguard.policy.scopes import reaches
+from mcpguard.policy.scopes import is_server_in_scope
 from mcpguard.upstreams.supervise.reach import Wrote
 
 MOST_BYTES: Final = 256 * 1024
@@ -32,7 +32,7 @@ _STANDS: Final = {
     UpstreamStanding.QUARANTINED: Reason.SERVER_QUARANTINED,
     UpstreamStanding.BLOCKED: Reason.SERVER_BLOCKED,
 }
-Reads = Callable[[Declared, int], Awaitable[Wrote]]
+Reads = Callable[[DeclaredServer, int], Awaitable[Wrote]]
 
 
 class ServerLogs:
@@ -50,7 +50,7 @@ class ServerLogs:
         if caller.id == ANONYMOUS:
             return Reason.CALLER_ANONYMOUS
         known = self._registry.find(name)
-        if known is None or not reaches(caller.scope, name):
+        if known is None or not is_server_in_scope(caller.scope, name):
             raise Unknown("unknown server, or not in your scope")
         if (objection := self._objection(caller, known)) is not None:
             return objection

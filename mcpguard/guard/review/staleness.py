@@ -2,22 +2,22 @@
 
 from typing import Final
 
-from mcpguard.domain.decisions import Seen, Stale, Unknown
+from mcpguard.domain.decisions import ReviewedVersions, Stale, Unknown
 from mcpguard.guard.servers.registry import ServerState
 
 MOST_NAMED: Final = 10
 
 
-def standing_now(known: ServerState) -> Seen:
+def standing_now(known: ServerState) -> ReviewedVersions:
     """What a reviewer sees at this moment. Raises Unknown where it cannot be told what the server is."""
     identity = known.upstream.identity
     if identity is None:
         raise Unknown(f"it is unknown how {known.name} is launched or reached")
     listed = {key: pin.listed for key, pin in known.pins.items() if pin.present}
-    return Seen(identity.launch, identity.observed, listed)
+    return ReviewedVersions(identity.launch, identity.observed, listed)
 
 
-def differences(known: ServerState, seen: Seen) -> tuple[str, ...]:
+def differences(known: ServerState, seen: ReviewedVersions) -> tuple[str, ...]:
     """What is no longer as it was seen, in sentences."""
     now, found = known.upstream.identity, []
     if now is None or now.launch != seen.launch:
@@ -37,7 +37,7 @@ def differences(known: ServerState, seen: Seen) -> tuple[str, ...]:
     return (*found[:MOST_NAMED], f"and {rest} more") if rest > 0 else tuple(found)
 
 
-def check_as_seen(known: ServerState, seen: Seen) -> None:
+def check_as_seen(known: ServerState, seen: ReviewedVersions) -> None:
     """Raises Stale where something is no longer as the reviewer saw it."""
     if moved := differences(known, seen):
         raise Stale(moved)

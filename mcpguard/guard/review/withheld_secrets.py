@@ -6,13 +6,13 @@ from typing import Final
 
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.servers.identity import is_code
-from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
-from mcpguard.settings.entries.references import bare, referenced
+from mcpguard.domain.servers.launches import DeclaredServer, RemoteLaunch, StdioLaunch
+from mcpguard.settings.entries.references import references_in, replace_references
 
 PLACEHOLDER: Final = "not-given-during-inspection"
 
 
-def without_secrets(declared: Declared, give: frozenset[str]) -> Declared:
+def without_secrets(declared: DeclaredServer, give: frozenset[str]) -> DeclaredServer:
     """The declaration without all secrets but those in `give`. Raises Undecidable where `give` names something
     unknown."""
     launch = declared.launch
@@ -28,13 +28,13 @@ def without_secrets(declared: Declared, give: frozenset[str]) -> Declared:
     }
     referring = _referring(launch)
     arguments = tuple(
-        bare(word, PLACEHOLDER) if (name := f"args[{at}]") in referring and name not in give else word
+        replace_references(word, PLACEHOLDER) if (name := f"args[{at}]") in referring and name not in give else word
         for at, word in enumerate(launch.arguments)
     )
     return replace(declared, launch=replace(launch, environment=environment, arguments=arguments))
 
 
-def only_secrets(visited: Declared, give: Iterable[str]) -> Declared:
+def only_secrets(visited: DeclaredServer, give: Iterable[str]) -> DeclaredServer:
     """The inspected declaration, with only those values in its environment that the reviewer gave."""
     launch = visited.launch
     if isinstance(launch, RemoteLaunch):
@@ -45,4 +45,4 @@ def only_secrets(visited: Declared, give: Iterable[str]) -> Declared:
 
 def _referring(launch: StdioLaunch) -> frozenset[str]:
     """The arguments with references, by the names under which a reviewer can give them."""
-    return frozenset(f"args[{at}]" for at, word in enumerate(launch.arguments) if referenced(word))
+    return frozenset(f"args[{at}]" for at, word in enumerate(launch.arguments) if references_in(word))

@@ -10,7 +10,7 @@ from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.search.answer_size import fit_hits
 from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
 from mcpguard.guard.servers.servers import Servers
-from mcpguard.policy.scopes import reaches
+from mcpguard.policy.scopes import is_server_in_scope
 
 MOST_NAMED: Final = 5
 """The most servers that a notice names."""
@@ -24,7 +24,7 @@ def search_answer(
     tools, notices = fit_hits(hits, full=full)
     answer: dict[str, Any] = {"tools": tools, "total": total, "query": query}
     waiting = sum(
-        known.upstream.standing is UpstreamStanding.QUARANTINED and reaches(wish.scope, known.name)
+        known.upstream.standing is UpstreamStanding.QUARANTINED and is_server_in_scope(wish.scope, known.name)
         for known in servers.every()
     )
     if waiting:
@@ -41,7 +41,7 @@ def _starting(wish: SearchScope, servers: Servers) -> Iterator[str]:
     """The names of the servers in scope that are being connected for the first time."""
     for known in servers.every():
         wanted = wish.servers is None or known.name in wish.servers
-        if wanted and reaches(wish.scope, known.name) and servers.is_starting(known):
+        if wanted and is_server_in_scope(wish.scope, known.name) and servers.is_starting(known):
             yield known.name
 
 

@@ -14,7 +14,7 @@ from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.json import Json
 from mcpguard.guard.search.tool_search import ToolHit
-from mcpguard.policy.intents import call_with
+from mcpguard.policy.intents import call_variant
 
 MOST_BYTES: Final = 256 * 1024
 BEYOND: Final = "Shortened: the full definition does not fit into this answer. Ask for fewer tools at once."
@@ -102,7 +102,7 @@ def _common(pinned: CatalogEntry) -> Json:
         "name": f"{capability.server}:{capability.name}",
         "server": capability.server,
         "effect": pinned.effect.value,
-        "call_with": call_with(pinned.effect),
+        "call_with": call_variant(pinned.effect),
     }
 
 

@@ -24,7 +24,7 @@ from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.guard.servers.publisher import CatalogChange, Publisher
-from mcpguard.policy.scopes import within
+from mcpguard.policy.scopes import is_in_scope
 
 MOST_VIEWS = 256
 Tools = Mapping[str, CatalogEntry]
@@ -117,6 +117,6 @@ class ToolSearch:
             if len(self._views) >= MOST_VIEWS:
                 self._views.clear()
             view = self._views[scope] = View(
-                self._index, lambda server, name: within(scope, Capability(server, _TOOL, name))
+                self._index, lambda server, name: is_in_scope(scope, Capability(server, _TOOL, name))
             )
         return view

@@ -16,11 +16,10 @@ from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.servers.listings import Definition
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import ServerState
+from mcpguard.policy.arguments.argument_checks import CALL, GET, check_prompt_arguments, check_tool_arguments, too_large
 from mcpguard.policy.arguments.call_arguments import Arguments
-from mcpguard.policy.arguments.fitting import CALL, GET, of_prompt, of_tool
-from mcpguard.policy.arguments.schemas import UNUSABLE, UNVERIFIABLE, Checks, checks
-from mcpguard.policy.arguments.size import too_large
-from mcpguard.policy.secrets.finding import secrets
+from mcpguard.policy.arguments.schemas import UNUSABLE, UNVERIFIABLE, SchemaChecks, schema_checks
+from mcpguard.policy.secrets.detection import find_secrets
 from mcpguard.settings.model import Settings
 
 MOST_SCHEMAS: Final = 4096
@@ -34,7 +33,7 @@ class CallArgumentChecks:
         self._bytes = settings.arguments.largest
         self._depth = settings.arguments.deepest
         self._refuses = settings.arguments.secrets == "refuse"
-        self._schemas: OrderedDict[str, tuple[Checks, int]] = OrderedDict()
+        self._schemas: OrderedDict[str, tuple[SchemaChecks, int]] = OrderedDict()
         self._size = 0
 
     def look(self, given: Arguments, known: ServerState, pin: Pin | None) -> "ArgumentView":
@@ -42,11 +41,11 @@ class CallArgumentChecks:
         return ArgumentView(self, given, known, pin)
 
     def too_large(self, given: Arguments) -> Detail | None:
-        return too_large(given.params, given.written, self._bytes, self._depth)
+        return too_large(given.params, given.encoded, self._bytes, self._depth)
 
     def secret(self, given: Arguments) -> str | None:
         if given.found is None:
-            given.found = secrets(given.params)
+            given.found = find_secrets(given.params)
         return given.found.sure[0] if self._refuses and given.found.sure else None
 
     def unfit(self, given: Arguments, known: ServerState, pin: Pin | None) -> Objection | None:
@@ -63,23 +62,23 @@ class CallArgumentChecks:
         if definition is None:
             return UNVERIFIABLE
         if given.method == GET:
-            return of_prompt(given.arguments, definition)
+            return check_prompt_arguments(given.arguments, definition)
         checks_made = self._checks(definition, fingerprint, "inputSchema")
-        return of_tool(given.arguments, checks_made, len(given.written))
+        return check_tool_arguments(given.arguments, checks_made, len(given.encoded))
 
-    def result_checks(self, known: ServerState, pin: Pin) -> Checks:
+    def result_checks(self, known: ServerState, pin: Pin) -> SchemaChecks:
         """The checks for results that the approved definition prescribes."""
         definition = known.definition(pin.kind, pin.name) if pin.listed == pin.approved else None
         if definition is None or pin.approved is None:
             return UNUSABLE
         return self._checks(definition, pin.approved, "outputSchema")
 
-    def _checks(self, definition: Definition, fingerprint: Fingerprint, member: str) -> Checks:
+    def _checks(self, definition: Definition, fingerprint: Fingerprint, member: str) -> SchemaChecks:
         key = f"{member} {fingerprint.text}"
         if (kept := self._schemas.get(key)) is not None:
             self._schemas.move_to_end(key)
             return kept[0]
-        made, size = checks(definition.get(member))
+        made, size = schema_checks(definition.get(member))
         self._schemas[key] = made, size
         self._size += size
         # Bounded by number and by size: a server with many large schemas must not fill the memory.

@@ -12,7 +12,7 @@ from mcpguard.domain.calls.holds import HeldCall, HoldMove, HoldState
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, Decision
-from mcpguard.domain.findings import Inspected
+from mcpguard.domain.findings import InspectionFindings
 from mcpguard.domain.grants import Grant
 from mcpguard.domain.servers.inspections import Inspection
 from mcpguard.domain.servers.launches import Profile
@@ -20,7 +20,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding, UpstreamMove, UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.listed_findings import NOTHING, rule_fields
-from mcpguard.policy.pinning import PinChange
+from mcpguard.policy.pin_changes import PinChange
 
 Fields = Mapping[str, Scalar]
 
@@ -38,7 +38,7 @@ def admission(
     change: str,
     by: Actor,
     before: UpstreamStanding | None = None,
-    launched: Inspected = NOTHING,
+    launched: InspectionFindings = NOTHING,
     requested: str = "",
 ) -> Fact:
     """A server was added, or its declaration changed. `change`: `added`, `changed`, `removed`, `withdrawn`, `confined`,
@@ -134,7 +134,7 @@ def capability_decision(
     after: Pin,
     *,
     given: bool = True,
-    found: Inspected = NOTHING,
+    found: InspectionFindings = NOTHING,
     read: str = "",
 ) -> Fact:
     """A reviewer's answer about one capability. `given`: whether they named the effect themselves.

@@ -28,9 +28,9 @@ from mcpguard.domain.decisions import Actor, Undecidable, Unknown
 from mcpguard.domain.errors import LedgerUnavailable, Unreadable
 from mcpguard.domain.servers.connections import ConnectionState
 from mcpguard.domain.servers.identity import ObservedIdentity
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.listings import Listing
-from mcpguard.domain.servers.news import Altered, Changes, Listed, Removed, Stood
+from mcpguard.domain.servers.news import Changes, ConnectionChanged, LaunchAltered, ServerListed, ServerRemoved
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.listed_findings import ListedFindings, ListingInspection
 from mcpguard.guard.servers.listing_changes import HeardListing, ListingComparison, ListingCounts, change_of_program
@@ -39,7 +39,7 @@ from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.repeated_findings import RepeatedFindings
 from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.guard.servers.startup_wait import StartupWait
-from mcpguard.policy.reconciling import ReadListing, read
+from mcpguard.policy.reconciliation import ReadListing, read_listing
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -64,7 +64,7 @@ class Intake:
         self._neighbours = Neighbours(self._registry)
         self._retelling = RepeatedFindings(clock)
         self._comparing = ListingComparison(self._retelling, new_id, most)
-        self._newest: dict[str, Listed] = {}
+        self._newest: dict[str, ServerListed] = {}
         self._busy: set[str] = set()
         self._altering: set[str] = set()
         self._rests: dict[str, float] = {}
@@ -80,22 +80,22 @@ class Intake:
     def take(self, news: Changes) -> None:
         """Accept news from the fleet, without waiting."""
         match news:
-            case Listed(server):
+            case ServerListed(server):
                 earlier = self._newest.get(server)
                 # This listing replaces one that was not taken in yet, and takes over what that one announced.
                 unheard = earlier.announced if earlier is not None else frozenset()
                 self._newest[server] = replace(news, announced=news.announced | unheard)
                 self._work(server)
-            case Altered(server, declared):
+            case LaunchAltered(server, declared):
                 # One task for each server: it is told of every try to start.
                 if self._tasks is not None and server not in self._altering:  # else it is told again with the next try
                     self._altering.add(server)
                     self._tasks.start_soon(self._altered, server, declared, name=f"alteration of {server}")
-            case Removed(server):
+            case ServerRemoved(server):
                 self._rests.pop(server, None)
                 self._retelling.forget(server)
                 self.settling.note_tried(server)
-            case Stood(server, condition):
+            case ConnectionChanged(server, condition):
                 if condition.state in _TRIED and server not in self._newest and server not in self._busy:
                     self.settling.note_tried(server)
                 if (known := self._registry.find(server)) is not None:
@@ -106,7 +106,13 @@ class Intake:
         return server in self._altering
 
     async def take_in(
-        self, known: ServerState, declared: Declared, listing: Listing, by: Actor | None = None, *, runs: bool = True
+        self,
+        known: ServerState,
+        declared: DeclaredServer,
+        listing: Listing,
+        by: Actor | None = None,
+        *,
+        runs: bool = True,
     ) -> ListingCounts:
         """Compare a listing with what is known. `runs`: whether it comes from the connection that calls use.
 
@@ -114,7 +120,7 @@ class Intake:
         server that did not run has listed, where it runs by now or is declared otherwise.
         """
         identity = observed_fingerprint(ObservedIdentity(listing.server, listing.capabilities, listing.artifact))
-        said = await self._aside(partial(read, listing))
+        said = await self._aside(partial(read_listing, listing))
         heard = HeardListing(identity, listing.artifact, said, await self._looked(known, listing, said))
         taken, recorded = ListingCounts(0), tuple[facts.Fact, ...]()
 
@@ -174,12 +180,12 @@ class Intake:
         finally:
             self._busy.discard(server)
 
-    async def _taken(self, known: ServerState, listed: Listed) -> bool:
+    async def _taken(self, known: ServerState, listed: ServerListed) -> bool:
         """Take in a listing. Returns whether there is nothing more to do about it."""
         before = known.listing or listed.listing
         try:
             await self.take_in(known, listed.declared, listed.listing)
-            same = {kind for kind in listed.announced if before.of(kind) == listed.listing.of(kind)}
+            same = {kind for kind in listed.announced if before.of_kind(kind) == listed.listing.of_kind(kind)}
             self._standings.publisher.announce(known.name, frozenset(same))
         except LedgerUnavailable:
             return False
@@ -191,7 +197,7 @@ class Intake:
             log.exception("intake.failed", server=known.name)
         return True
 
-    async def _altered(self, server: str, declared: Declared) -> None:
+    async def _altered(self, server: str, declared: DeclaredServer) -> None:
         """Quarantine a server whose program was exchanged. It did not start, and stays stopped until it is reviewed."""
 
         try:

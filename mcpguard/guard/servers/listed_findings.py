@@ -22,8 +22,8 @@ import structlog
 
 from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
-from mcpguard.domain.decisions import Key
-from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity, weight
+from mcpguard.domain.decisions import CapabilityKey
+from mcpguard.domain.findings import Evidence, Finding, InspectionFindings, Severity, finding_weight
 from mcpguard.domain.servers.launches import Launch
 from mcpguard.domain.servers.listings import INSTRUCTIONS, Listing
 from mcpguard.domain.servers.pins import Pin
@@ -31,7 +31,7 @@ from mcpguard.inspection.definitions.inspect import combined_risk, inspect_defin
 from mcpguard.inspection.definitions.launches import inspect_launch
 from mcpguard.inspection.detectors.detector import DetectorRule, Since, Surroundings
 from mcpguard.inspection.detectors.unusable_schemas import depends_on_patterns, find_unusable_patterns
-from mcpguard.policy.reconciling import ReadListing, named
+from mcpguard.policy.reconciliation import ReadListing, named_definitions
 
 MOST_KEPT: Final = 20
 MOST_RULES: Final = 20
@@ -40,7 +40,7 @@ PORTION: Final = 32
 """Definitions: some 15 ms of ordinary ones, and 3 s of the worst that there may be."""
 MOST_TRIED: Final = 20
 """Definitions of one listing whose patterns are made ready to find out whether they can be used: 50 ms at worst."""
-NOTHING: Final = Inspected((), 0)
+NOTHING: Final = InspectionFindings((), 0)
 FAILED: Final = DetectorRule("inspection.failed", "T27", Severity.HIGH, 0.5, "Inspection failed")
 log = structlog.get_logger("mcpguard.guard")
 
@@ -52,18 +52,18 @@ class ListedFindings:
     `of` has only capabilities with findings; `looked` all that were inspected; `beside` is a digest of the other tools.
     """
 
-    of: Mapping[Key, Inspected] = field(default_factory=dict)
-    looked: Mapping[Key, Fingerprint] = field(default_factory=dict)
+    of: Mapping[CapabilityKey, InspectionFindings] = field(default_factory=dict)
+    looked: Mapping[CapabilityKey, Fingerprint] = field(default_factory=dict)
     beside: bytes = b""
 
-    def at(self, pin: Pin) -> Inspected:
+    def at(self, pin: Pin) -> InspectionFindings:
         """The findings in a capability as it is listed now; none where it is no longer listed."""
         key = (pin.kind, pin.name)
         known = pin.listed is not None and self.looked.get(key) == pin.listed
         return self.of.get(key, NOTHING) if known else NOTHING
 
     @cached_property
-    def grave(self) -> frozenset[Key]:
+    def grave(self) -> frozenset[CapabilityKey]:
         """The capabilities with grave findings, which a reviewer has to read before approving them."""
         return frozenset(key for key, each in self.of.items() if each.grave)
 
@@ -105,7 +105,7 @@ class ListingInspection:
         same = before.looked if before.beside == self._beside else {}
         self._of = {key: found for key, found in before.of.items() if same.get(key) == self._prints.get(key, "")}
         left = {key for key, fingerprint in self._prints.items() if same.get(key) != fingerprint}
-        every = named(listing, Counter()) if left else ()
+        every = named_definitions(listing, Counter()) if left else ()
         self._left = [*{(kind, name): said for kind, name, said in every if (kind, name) in left}.items()]
 
     @property
@@ -120,13 +120,13 @@ class ListingInspection:
             if found.findings:
                 self._of[key] = before if before is not None and found == before else found
 
-    def _looked_at(self, definition: object) -> Inspected:
+    def _looked_at(self, definition: object) -> InspectionFindings:
         found = definition_findings(definition, self._surroundings)
         if not self._tries or not isinstance(definition, dict) or not depends_on_patterns(definition):
             return found
         self._tries -= 1
         more = (*found.findings, *find_unusable_patterns(definition))
-        return found if len(more) == len(found.findings) else Inspected(_kept(more), combined_risk(more))
+        return found if len(more) == len(found.findings) else InspectionFindings(_kept(more), combined_risk(more))
 
     def result(self) -> ListedFindings:
         """All findings, with their summary computed: where there are many, that takes long too."""
@@ -136,8 +136,8 @@ class ListingInspection:
 
 
 def findings_to_store(
-    before: ListedFindings, now: ListedFindings, pins: Mapping[Key, Pin], news: Collection[str]
-) -> Iterator[tuple[str, Fingerprint, Inspected]]:
+    before: ListedFindings, now: ListedFindings, pins: Mapping[CapabilityKey, Pin], news: Collection[str]
+) -> Iterator[tuple[str, Fingerprint, InspectionFindings]]:
     """The findings that the store does not have yet. `news`: capabilities whose definition is stored along with
     them."""
     for key, fingerprint in now.looked.items():
@@ -147,28 +147,28 @@ def findings_to_store(
             yield pin, fingerprint, found
 
 
-def definition_findings(definition: object, surroundings: Surroundings) -> Inspected:
+def definition_findings(definition: object, surroundings: Surroundings) -> InspectionFindings:
     """Inspect a definition, or the text of instructions."""
     whole: Mapping[str, Any] = definition if isinstance(definition, dict) else {INSTRUCTIONS: definition}
     return _safely(partial(inspect_definition, whole, surroundings))
 
 
-def launch_findings(launch: Launch) -> Inspected:
-    def look() -> Inspected:
+def launch_findings(launch: Launch) -> InspectionFindings:
+    def look() -> InspectionFindings:
         found = inspect_launch(launch)
-        return Inspected(found, combined_risk(found))
+        return InspectionFindings(found, combined_risk(found))
 
     return _safely(look)
 
 
-def rule_fields(every: Iterable[Inspected]) -> dict[str, Scalar]:
+def rule_fields(every: Iterable[InspectionFindings]) -> dict[str, Scalar]:
     """The ids of the rules of these findings as record fields, in order; if they are many, the worst of them."""
     worst: dict[str, Finding] = {}
     for found in (found for each in every for found in each.findings):
         before = worst.setdefault(found.rule, found)
-        if before is not found and weight(found) > weight(before):
+        if before is not found and finding_weight(found) > finding_weight(before):
             worst[found.rule] = found
-    named = sorted(worst, key=lambda rule: weight(worst[rule]), reverse=True)[:MOST_RULES]
+    named = sorted(worst, key=lambda rule: finding_weight(worst[rule]), reverse=True)[:MOST_RULES]
     said: dict[str, Scalar] = {"rules": " ".join(sorted(named))} if named else {}
     return said | ({"more_rules": len(worst) - len(named)} if len(worst) > len(named) else {})
 
@@ -177,15 +177,15 @@ def names_digest(names: Iterable[str]) -> bytes:
     return sha256("\0".join(sorted(names)).encode("utf-8", "surrogatepass")).digest()
 
 
-def _safely(look: Callable[[], Inspected]) -> Inspected:
+def _safely(look: Callable[[], InspectionFindings]) -> InspectionFindings:
     try:
         found = look()
     except Exception as error:  # noqa: BLE001 - said in a line, without a traceback that holds the definition
         place = traceback.extract_tb(error.__traceback__)[-1]
         log.error("inspection.failed", error=type(error).__name__, at=f"{place.filename}:{place.lineno}")
         failed = FAILED.finding_at(Evidence("", 0, 0))
-        return Inspected((failed,), combined_risk((failed,)))
-    return Inspected(_kept(found.findings), found.risk)
+        return InspectionFindings((failed,), combined_risk((failed,)))
+    return InspectionFindings(_kept(found.findings), found.risk)
 
 
 def _kept(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

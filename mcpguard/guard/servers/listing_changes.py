@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Ids
-from mcpguard.domain.decisions import Actor, Key
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.decisions import Actor, CapabilityKey
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding
 from mcpguard.guard.servers import facts
@@ -22,8 +22,8 @@ from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.repeated_findings import RepeatedFindings
 from mcpguard.guard.servers.standings import ServerChange
 from mcpguard.policy import quarantine
-from mcpguard.policy.pinning import PinChange, identity_changed
-from mcpguard.policy.reconciling import ReadListing, reconciled
+from mcpguard.policy.pin_changes import PinChange, mark_identity_changed
+from mcpguard.policy.reconciliation import ReadListing, reconcile
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +59,17 @@ class ListingComparison:
     def compare(self, known: ServerState, heard: HeardListing, by: Actor | None) -> tuple[ServerChange, ListingCounts]:
         """The change to make, and its counts."""
         before, pins, said, found = known.upstream, dict(known.pins), heard.said, heard.found
-        moved = quarantine.observed(before, heard.identity, heard.artifact)
+        moved = quarantine.observe(before, heard.identity, heard.artifact)
         recorded: list[facts.Fact] = []
         # Another identity behind the same name: no approval of the old one may carry over to it.
         if moved.move is not None:
             recorded.append(facts.server_move(moved.upstream, moved.move, before))
-            outcomes = {key: identity_changed(pin) for key, pin in pins.items()}
+            outcomes = {key: mark_identity_changed(pin) for key, pin in pins.items()}
             recorded += facts.capability_moves(
                 moved.upstream, ((pins[key], outcome) for key, outcome in outcomes.items())
             )
             pins = {key: outcome.pin for key, outcome in outcomes.items()}
-        done = reconciled(before.id, pins.values(), said, self._new_id, found.grave)
+        done = reconcile(before.id, pins.values(), said, self._new_id, found.grave)
         forgotten = self._surplus(pins, done.outcomes)
         after = {(outcome.pin.kind, outcome.pin.name): outcome for outcome in done.outcomes}
         changed = {key: outcome.pin for key, outcome in after.items() if key not in forgotten}
@@ -97,7 +97,7 @@ class ListingComparison:
         )
         return change, taken
 
-    def _surplus(self, pins: Mapping[Key, Pin], outcomes: tuple[PinChange, ...]) -> set[Key]:
+    def _surplus(self, pins: Mapping[CapabilityKey, Pin], outcomes: tuple[PinChange, ...]) -> set[CapabilityKey]:
         """The capabilities to forget where there are too many: those that are gone and were never decided about."""
         after = {**pins, **{(outcome.pin.kind, outcome.pin.name): outcome.pin for outcome in outcomes}}
         if len(after) <= self._most:
@@ -111,12 +111,12 @@ class ListingComparison:
         return set(undecided)
 
 
-def change_of_program(declared: Declared, known: ServerState) -> ServerChange | None:
+def change_of_program(declared: DeclaredServer, known: ServerState) -> ServerChange | None:
     """The change for a server whose program is another than the observed one; None where `declared` is out of date."""
     if not known.runs or known.runnable != declared:
         return None
-    moved = quarantine.altered(known.upstream)
-    outcomes = [(pin, identity_changed(pin)) for pin in known.pins.values()]
+    moved = quarantine.mark_altered(known.upstream)
+    outcomes = [(pin, mark_identity_changed(pin)) for pin in known.pins.values()]
     said = [*facts.capability_moves(moved.upstream, outcomes)]
     if moved.move is not None:
         said.insert(0, facts.server_move(moved.upstream, moved.move, known.upstream))
@@ -124,7 +124,9 @@ def change_of_program(declared: Declared, known: ServerState) -> ServerChange | 
     return ServerChange(moved.upstream, known.declared, pins, facts=tuple(said))
 
 
-def _counted(before: Mapping[Key, Pin], after: Mapping[Key, PinChange], said: ReadListing) -> ListingCounts:
+def _counted(
+    before: Mapping[CapabilityKey, Pin], after: Mapping[CapabilityKey, PinChange], said: ReadListing
+) -> ListingCounts:
     counts: Counter[str] = Counter()
     for key, outcome in after.items():
         old = before.get(key)

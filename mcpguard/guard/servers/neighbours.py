@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Final
 
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.servers.listed_findings import OtherTools, names_digest
@@ -35,7 +35,7 @@ def _since(known: ServerState) -> Mapping[str, Since]:
 class _Read:
     """What was read from the pins of a server."""
 
-    pins: Mapping[Key, Pin]
+    pins: Mapping[CapabilityKey, Pin]
     tools: frozenset[str]
     since: Mapping[str, Since]
     digest: bytes
@@ -64,7 +64,7 @@ class Neighbours:
         beside = self.other_tools(known)
         return Surroundings(known.name, own_tools(known), beside.others, beside.since)
 
-    def all_pins(self) -> tuple[Mapping[Key, Pin], ...]:
+    def all_pins(self) -> tuple[Mapping[CapabilityKey, Pin], ...]:
         """The pins of every server that counts. As long as these are the same objects, the surroundings are the
         same."""
         return tuple(each.pins for each in self._registry if each.upstream.standing not in _OUT)
@@ -84,7 +84,7 @@ class NeighbourTools:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._neighbours = Neighbours(registry)
-        self._made_of: tuple[Mapping[Key, Pin], ...] = ()
+        self._made_of: tuple[Mapping[CapabilityKey, Pin], ...] = ()
         self._of: dict[str, Surroundings] = {}
 
     def __call__(self, server: str) -> Surroundings:

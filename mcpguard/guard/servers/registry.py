@@ -11,10 +11,10 @@ import anyio
 
 from mcpguard.catalog.shelf import Shelf, make_shelf
 from mcpguard.domain.capabilities import CapabilityKind, Effect
-from mcpguard.domain.decisions import Key, Unknown
-from mcpguard.domain.findings import Finding, Inspected, weight
+from mcpguard.domain.decisions import CapabilityKey, Unknown
+from mcpguard.domain.findings import Finding, InspectionFindings, finding_weight
 from mcpguard.domain.servers.inspections import InspectionStage
-from mcpguard.domain.servers.launches import Declared, Launch, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Launch, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Definition, Listing
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
@@ -32,8 +32,8 @@ class ServerState:
     """
 
     upstream: Upstream
-    declared: Declared
-    pins: Mapping[Key, Pin] = field(default_factory=dict)
+    declared: DeclaredServer
+    pins: Mapping[CapabilityKey, Pin] = field(default_factory=dict)
     listing: Listing | None = None
     listed_at: int | None = None
     odd: tuple[str, ...] = ()
@@ -41,8 +41,8 @@ class ServerState:
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     moved: anyio.Event = field(default_factory=anyio.Event)
     stage: InspectionStage | None = None
-    _launched: tuple[Launch, Inspected] | None = field(default=None, init=False)
-    _indexed: tuple[Listing, Mapping[Key, Definition]] | None = field(default=None, init=False)
+    _launched: tuple[Launch, InspectionFindings] | None = field(default=None, init=False)
+    _indexed: tuple[Listing, Mapping[CapabilityKey, Definition]] | None = field(default=None, init=False)
 
     @property
     def name(self) -> str:
@@ -70,11 +70,11 @@ class ServerState:
         return inspection is not None and not inspection.failed
 
     @property
-    def runnable(self) -> Declared:
+    def runnable(self) -> DeclaredServer:
         """Its declaration, with the artifact that was installed when it was inspected."""
         return replace(self.declared, artifact=self.upstream.artifact)
 
-    def pin(self, key: Key) -> Pin:
+    def pin(self, key: CapabilityKey) -> Pin:
         """What is decided about one capability. Raises Unknown where the server never listed it."""
         pin = self.pins.get(key)
         if pin is None:
@@ -101,26 +101,26 @@ class ServerState:
             return None
         return make_shelf(self.name, self.listing, self.effect, self.upstream.prefixes)
 
-    def findings_in(self, key: Key) -> Inspected:
+    def findings_in(self, key: CapabilityKey) -> InspectionFindings:
         """The findings in a capability as it is listed now."""
         pin = self.pins.get(key)
         return self.found.at(pin) if pin is not None else NOTHING
 
     @property
-    def launch_findings(self) -> Inspected:
+    def launch_findings(self) -> InspectionFindings:
         """The findings in how it is launched or reached."""
         if self._launched is None or self._launched[0] is not self.declared.launch:
             self._launched = self.declared.launch, launch_findings(self.declared.launch)
         return self._launched[1]
 
     @property
-    def own_findings(self) -> Inspected:
+    def own_findings(self) -> InspectionFindings:
         """The findings in the server itself: in its launch and in its instructions."""
         said = self.findings_in((CapabilityKind.INSTRUCTIONS, INSTRUCTIONS))
-        findings = sorted((*self.launch_findings.findings, *said.findings), key=weight, reverse=True)
-        return Inspected(tuple(findings), max(self.launch_findings.risk, said.risk))
+        findings = sorted((*self.launch_findings.findings, *said.findings), key=finding_weight, reverse=True)
+        return InspectionFindings(tuple(findings), max(self.launch_findings.risk, said.risk))
 
-    def findings_by_part(self) -> Iterator[tuple[Key | None, Inspected]]:
+    def findings_by_part(self) -> Iterator[tuple[CapabilityKey | None, InspectionFindings]]:
         """The findings in its launch (None), and in each capability that it lists now and that has any. Whatever counts
         findings counts these.
         """
@@ -129,12 +129,14 @@ class ServerState:
             if (pin := self.pins.get(key)) is not None and pin.present:
                 yield key, self.found.at(pin)
 
-    def unread_approvals(self) -> Mapping[Key | None, frozenset[str]]:
+    def unread_approvals(self) -> Mapping[CapabilityKey | None, frozenset[str]]:
         """The rules of grave findings in what is approved as it is, which no reviewer confirmed reading: by capability,
         None for the launch."""
         if self.upstream.standing is not UpstreamStanding.APPROVED:
             return {}
-        unread: dict[Key | None, frozenset[str]] = {None: self.launch_findings.grave - self.upstream.findings_read}
+        unread: dict[CapabilityKey | None, frozenset[str]] = {
+            None: self.launch_findings.grave - self.upstream.findings_read
+        }
         # Only what has findings: a server may list thousands of tools, and this is asked for every page.
         for key in self.found.of:
             pin = self.pins.get(key)
@@ -142,7 +144,7 @@ class ServerState:
                 unread[key] = self.findings_in(key).grave - pin.findings_read
         return {key: rules for key, rules in unread.items() if rules}
 
-    def findings(self) -> Iterator[tuple[Finding, Key | None]]:
+    def findings(self) -> Iterator[tuple[Finding, CapabilityKey | None]]:
         """Every finding, with the capability that it is in; None for the launch."""
         return ((finding, key) for key, found in self.findings_by_part() for finding in found.findings)
 
@@ -153,7 +155,7 @@ class ServerState:
         self.moved = anyio.Event()
 
 
-def _index(listing: Listing) -> dict[Key, Definition]:
+def _index(listing: Listing) -> dict[CapabilityKey, Definition]:
     lists = {CapabilityKind.TOOL: listing.tools, CapabilityKind.PROMPT: listing.prompts}
     return {
         (kind, name): each

@@ -13,13 +13,13 @@ from typing import Self
 
 import anyio
 
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 
 
 class _Call:
     """A call that runs in a `with` block, which is left when the call is cut off."""
 
-    def __init__(self, of: "RunningCalls", server: str, key: Key, caller: str) -> None:
+    def __init__(self, of: "RunningCalls", server: str, key: CapabilityKey, caller: str) -> None:
         self.key = key
         self.caller = caller
         self.by_caller = False
@@ -47,11 +47,11 @@ class RunningCalls:
     def __init__(self) -> None:
         self._calls: dict[str, set[_Call]] = {}
 
-    def call(self, server: str, key: Key, caller: str) -> _Call:
+    def call(self, server: str, key: CapabilityKey, caller: str) -> _Call:
         """A call of this caller about this capability, to be made in a `with` block."""
         return _Call(self, server, key, caller)
 
-    def cut(self, server: str, lost: Callable[[Key], bool]) -> None:
+    def cut(self, server: str, lost: Callable[[CapabilityKey], bool]) -> None:
         """End the calls to those capabilities of a server that are lost."""
         for call in tuple(self._calls.get(server, ())):
             if lost(call.key):

@@ -11,7 +11,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.connections import Condition, ConnectionState
 from mcpguard.domain.servers.inspections import Inspection
-from mcpguard.domain.servers.news import News, Updated
+from mcpguard.domain.servers.news import News, ResourceUpdated
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.servers.argument_checks import CallArgumentChecks
 from mcpguard.guard.servers.first_connections import FirstConnections
@@ -19,7 +19,7 @@ from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import Standings
 from mcpguard.guard.servers.status import InspectionStatus, ServerStatus
-from mcpguard.policy.scopes import reaches
+from mcpguard.policy.scopes import is_server_in_scope
 from mcpguard.settings.model import Settings
 from mcpguard.upstreams.supervise.fleet import Fleet
 
@@ -46,7 +46,7 @@ class Servers:
 
     def take(self, news: News) -> None:
         """Accept news from the fleet."""
-        if isinstance(news, Updated):
+        if isinstance(news, ResourceUpdated):
             self.subscriptions.notify(news.server, news.uri)
         else:
             self._intake.take(news)
@@ -133,7 +133,11 @@ class Servers:
     def roots_changed(self, scope: Scope) -> None:
         """Tell the servers in this scope that may ask for roots that a client's roots have changed."""
         for known in self._registry:
-            if self._fleet is not None and AskKind.ROOTS in self.may_ask(known.name) and reaches(scope, known.name):
+            if (
+                self._fleet is not None
+                and AskKind.ROOTS in self.may_ask(known.name)
+                and is_server_in_scope(scope, known.name)
+            ):
                 self._fleet.roots_changed(known.name)
 
     def restart(self, name: str) -> bool:

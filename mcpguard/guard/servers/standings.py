@@ -17,9 +17,9 @@ import anyio
 
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.decisions import Actor, Key, NameTaken, Unknown
-from mcpguard.domain.findings import Inspected
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.decisions import Actor, CapabilityKey, NameTaken, Unknown
+from mcpguard.domain.findings import InspectionFindings
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
@@ -30,12 +30,12 @@ from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.guard.servers.running_calls import RunningCalls
 from mcpguard.guard.servers.subscriptions import Subscription, Subscriptions
 from mcpguard.ledger.ledger import Append, Ledger
-from mcpguard.policy.prefixes import under
-from mcpguard.policy.reconciling import SeenDefinition
+from mcpguard.policy.prefixes import is_under_prefix
+from mcpguard.policy.reconciliation import SeenDefinition
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
-from mcpguard.store.files.sealing import Seal
+from mcpguard.store.files.seals import Seal
 from mcpguard.store.rows import pins as stored_pins
 from mcpguard.store.rows import upstreams as stored_upstreams
 from mcpguard.store.rows import versions as stored_versions
@@ -51,9 +51,9 @@ class ServerChange:
     """
 
     upstream: Upstream
-    declared: Declared
+    declared: DeclaredServer
     pins: tuple[Pin, ...] = ()
-    forgotten: frozenset[Key] = frozenset()
+    forgotten: frozenset[CapabilityKey] = frozenset()
     facts: tuple[Fact, ...] = ()
     seen: tuple[SeenDefinition, ...] = ()
     left: tuple[tuple[str, Fingerprint], ...] = ()
@@ -63,14 +63,14 @@ class ServerChange:
     """What the server lists that cannot be offered, in sentences."""
     found: ListedFindings | None = None
     """The findings in all that is listed, if it was inspected."""
-    refound: tuple[tuple[str, Fingerprint, Inspected], ...] = ()
+    refound: tuple[tuple[str, Fingerprint, InspectionFindings], ...] = ()
 
     def is_stored(self, known: ServerState) -> bool:
         """Whether the change has anything to store."""
         same = self.upstream == known.upstream and self.declared == known.declared
         return not same or bool(self.pins or self.forgotten or self.facts or self.refound)
 
-    def pins_after(self, known: ServerState) -> dict[Key, Pin]:
+    def pins_after(self, known: ServerState) -> dict[CapabilityKey, Pin]:
         kept = {key: pin for key, pin in known.pins.items() if key not in self.forgotten}
         return kept | {(pin.kind, pin.name): pin for pin in self.pins}
 
@@ -230,8 +230,8 @@ class Standings:
         self.show(known)
 
         # It has left the catalog above, so no new call takes the place of one that is cut off now.
-        def is_lost(key: Key) -> bool:
-            return stops or key in lost or under(prefixes, key[1])
+        def is_lost(key: CapabilityKey) -> bool:
+            return stops or key in lost or is_under_prefix(prefixes, key[1])
 
         self._cutting.cut(known.name, is_lost)
         self.subscriptions.withdraw(known.name, is_lost)
@@ -245,12 +245,12 @@ class Standings:
         stored_pins.put(connection, change.pins)
         found, news = {pin: inspected for pin, _, inspected in change.refound}, {seen.pin for seen in change.seen}
         for seen in change.seen:
-            stored_versions.seen(connection, seen.pin, seen.fingerprint, seen.definition, now, found.get(seen.pin))
+            stored_versions.put_seen(connection, seen.pin, seen.fingerprint, seen.definition, now, found.get(seen.pin))
         for pin, fingerprint, inspected in change.refound:
             if pin not in news:
-                stored_versions.found(connection, pin, fingerprint, inspected)
+                stored_versions.put_findings(connection, pin, fingerprint, inspected)
         for pin, fingerprint in change.left:
-            stored_versions.left(connection, pin, fingerprint, known.listed_at or now)
+            stored_versions.put_left(connection, pin, fingerprint, known.listed_at or now)
         several = {pin for pin, _ in change.left}
         for each in change.pins:
             if each.id in several:
@@ -260,20 +260,20 @@ class Standings:
             append(fact.kind, fact.fields)
 
 
-def capabilities(connection: Connection, upstream: str) -> tuple[dict[Key, Pin], ListedFindings]:
+def capabilities(connection: Connection, upstream: str) -> tuple[dict[CapabilityKey, Pin], ListedFindings]:
     """Read the capabilities of a server from the store, with their findings."""
-    pins = {(pin.kind, pin.name): pin for pin in stored_pins.of(connection, upstream)}
-    found = stored_versions.found_now(connection, upstream)
+    pins = {(pin.kind, pin.name): pin for pin in stored_pins.pins_of(connection, upstream)}
+    found = stored_versions.current_findings(connection, upstream)
     looked = {key: pin.listed for key, pin in pins.items() if pin.present and pin.listed is not None}
     return pins, ListedFindings({key: found[pin.id] for key, pin in pins.items() if pin.id in found}, looked)
 
 
 def _found(
     connection: Connection, upstream: str, seal: Seal
-) -> tuple[Upstream, Declared, dict[Key, Pin], ListedFindings] | None:
+) -> tuple[Upstream, DeclaredServer, dict[CapabilityKey, Pin], ListedFindings] | None:
     stored, declared = (
         stored_upstreams.find(connection, upstream),
-        stored_upstreams.declared(connection, upstream, seal),
+        stored_upstreams.declaration(connection, upstream, seal),
     )
     return None if stored is None or declared is None else (stored, declared, *capabilities(connection, upstream))
 

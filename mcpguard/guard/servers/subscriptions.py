@@ -10,7 +10,7 @@ Rules kept here:
 from collections.abc import Callable
 
 from mcpguard.codec.uris import is_below
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 
 
 class Subscription:
@@ -23,7 +23,7 @@ class Subscription:
         self,
         server: str,
         uri: str,
-        under: Key,
+        under: CapabilityKey,
         owner: object,
         on_update: Callable[[str], None],
         on_end: Callable[[], None],
@@ -54,7 +54,7 @@ class Subscriptions:
         self,
         server: str,
         uri: str,
-        under: Key,
+        under: CapabilityKey,
         owner: object,
         on_update: Callable[[str], None],
         on_end: Callable[[], None],
@@ -81,7 +81,7 @@ class Subscriptions:
                 told.add(id(each.owner))
                 each.on_update(uri)
 
-    def withdraw(self, server: str, lost: Callable[[Key], bool]) -> None:
+    def withdraw(self, server: str, lost: Callable[[CapabilityKey], bool]) -> None:
         """End the subscriptions that rested on capabilities which are no longer allowed."""
         every = [each for of in self._of.get(server, {}).values() for each in of if lost(each.under)]
         for subscription in every:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from mcpguard.codec.exact import read_back
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.policy.effects import Suggestion, careful, declared, suggested
-from mcpguard.policy.reaching import reaches_others
+from mcpguard.policy.effects import Suggestion, careful_effect, declared_effect, suggest_effect
+from mcpguard.policy.network_hint import network_hint
 from mcpguard.policy.tasks import needs_tasks
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
@@ -34,7 +34,7 @@ class ToolEffects:
     @property
     def careful(self) -> Effect:
         """The effect that the tool gets if no reviewer assigns another."""
-        return careful(self.declared, self.suggested.effect)
+        return careful_effect(self.declared, self.suggested.effect)
 
 
 class EffectReader:
@@ -65,5 +65,7 @@ def _read(connection: Connection, pins: Iterable[Pin]) -> dict[Fingerprint, Tool
             definition = versions.definition(connection, pin.id, pin.listed)
             said = read_back(definition) if definition else None
             if isinstance(said, dict):
-                told[pin.listed] = ToolEffects(declared(said), suggested(said), reaches_others(said), needs_tasks(said))
+                told[pin.listed] = ToolEffects(
+                    declared_effect(said), suggest_effect(said), network_hint(said), needs_tasks(said)
+                )
     return told

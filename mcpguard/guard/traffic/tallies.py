@@ -18,7 +18,7 @@ from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.policy.secrets.finding import secrets
+from mcpguard.policy.secrets.detection import find_secrets
 from mcpguard.text.visible import visible
 
 MOST_DIFFERENT = 1000
@@ -102,7 +102,7 @@ def _key(kind: RecordKind, facts: Mapping[str, Scalar]) -> Key:
 
 def _kept(query: str) -> dict[str, Scalar]:
     """What is recorded of a query."""
-    found = secrets({"query": query})
+    found = find_secrets({"query": query})
     if found.sure or found.maybe:
         return {"secrets": " ".join((*found.sure, *found.maybe))}
     text = visible(query[: LONGEST_QUERY + 1])

@@ -21,11 +21,11 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Stale
 from mcpguard.domain.json import SettingValue
 from mcpguard.ledger.ledger import Append, Ledger
-from mcpguard.settings.confirmation import carrying_trust, in_force, looser, tighter
+from mcpguard.settings.confirmation import looser_settings, settings_in_force, tighter_settings, trusted_values
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import confirmed
+from mcpguard.store.rows import confirmed_settings
 
 BY_THE_START: Final = "start"
 log = structlog.get_logger("mcpguard.guard")
@@ -45,21 +45,21 @@ class ConfirmedSettings:
 
     def __init__(self, found: Settings, known: Mapping[str, SettingValue]) -> None:
         """`known`: the values that were confirmed before; empty at the very first start."""
-        now = carrying_trust(found)
+        now = trusted_values(found)
         before = known or now
-        self.settings: Final = in_force(found, before)
+        self.settings: Final = settings_in_force(found, before)
         """The settings that are in force until the next start."""
-        force = carrying_trust(self.settings)
-        self.waiting = tuple(WaitingSetting(key, force[key], now[key]) for key in looser(before, now))
+        force = trusted_values(self.settings)
+        self.waiting = tuple(WaitingSetting(key, force[key], now[key]) for key in looser_settings(before, now))
         # What a start confirms by itself: settings that are new in this version, and values that only tighten.
         self._new = {key: force[key] for key in force if key not in known}
-        self._tighter = {key: force[key] for key in tighter(before, force) if key in known}
+        self._tighter = {key: force[key] for key in tighter_settings(before, force) if key in known}
         self._confirming = anyio.Lock()
 
     @classmethod
     async def from_store(cls, found: Settings, store: Store) -> Self:
         """Compare the settings of a guard that starts with those that were confirmed in the store."""
-        return cls(found, await store.readers.run(confirmed.every))
+        return cls(found, await store.readers.run(confirmed_settings.confirmed_values))
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class ConfirmedSettings:
 
     async def keep(self, ledger: Ledger, clock: Clock) -> None:
         """Confirm and record what a start confirms by itself, and log what waits."""
-        start = Actor(BY_THE_START, BY_THE_START)
+        start = Actor.with_full_rights(BY_THE_START, BY_THE_START)
         for what, values in (("found", self._new), ("tightened", self._tighter)):
             if values:
                 await _confirm(ledger, clock, what, values, start)
@@ -104,7 +104,7 @@ async def _confirm(ledger: Ledger, clock: Clock, what: str, values: Mapping[str,
     said = {"by": by.id, "via": by.via, "process": by.process or None, "what": what}
 
     def work(connection: Connection, append: Append) -> None:
-        confirmed.put(connection, values, clock.now(), by.id)
+        confirmed_settings.put(connection, values, clock.now(), by.id)
         fields = said | {"keys": " ".join(sorted(values)), "values": written}
         append(RecordKind.CONFIGURED, {name: value for name, value in fields.items() if value is not None})
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.domain.json import SettingValue
-from mcpguard.settings.fields import public
+from mcpguard.settings.fields import public_values
 from mcpguard.settings.model import Settings
 
 FIRST: Final = "caller.holds"
@@ -101,7 +101,7 @@ def response_rules(settings: Settings) -> tuple[RuleInForce, ...]:
 
 
 def _with(settings: Settings, written: tuple[tuple[str, str, str], ...]) -> tuple[RuleInForce, ...]:
-    values = public(settings)
+    values = public_values(settings)
     return tuple(
         RuleInForce(name, asks, tuple((key, values[key]) for key in keys.split())) for name, asks, keys in written
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Inspected, Severity, weight
+from mcpguard.domain.findings import Finding, InspectionFindings, Severity, finding_weight
 from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
 from mcpguard.inspection.detectors.detector_table import DEFINITION_DETECTORS
 from mcpguard.inspection.texts.texts import read_texts
@@ -29,15 +29,17 @@ def all_rules() -> tuple[DetectorRule, ...]:
     return (*(rule for detector in DEFINITION_DETECTORS for rule in detector.rules), _CUT)
 
 
-def inspect_definition(definition: Mapping[str, object], surroundings: Surroundings = NO_SURROUNDINGS) -> Inspected:
+def inspect_definition(
+    definition: Mapping[str, object], surroundings: Surroundings = NO_SURROUNDINGS
+) -> InspectionFindings:
     """Returns the findings in a definition and its risk.
 
     `definition` is a tool, resource, template or prompt. A server's instructions come as `{"instructions": …}`.
     """
     read = read_texts(definition)
     findings = [each for detector in DEFINITION_DETECTORS for each in detector.find(read, surroundings)]
-    worst = sorted(findings, key=weight, reverse=True)[:_MOST]
-    return Inspected((*worst, *([_CUT.finding_at(read.cut)] if read.cut else ())), combined_risk(findings))
+    worst = sorted(findings, key=finding_weight, reverse=True)[:_MOST]
+    return InspectionFindings((*worst, *([_CUT.finding_at(read.cut)] if read.cut else ())), combined_risk(findings))
 
 
 def combined_risk(findings: Iterable[Finding]) -> int:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import Launch, RemoteLaunch, StdioLaunch
-from mcpguard.domain.servers.runners import file_run, runs_files
+from mcpguard.domain.servers.runners import file_that_runs, runs_files
 from mcpguard.inspection.detectors.commands import find_command as command_in
 from mcpguard.inspection.detectors.detector import DetectorRule
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
@@ -128,7 +128,7 @@ def _process(launch: StdioLaunch) -> Iterator[Finding]:
         yield _DOWNLOAD.finding_at(whole)
     if name in _RIGHTS:
         yield _ROOT.finding_at(whole)
-    if runs_files(name) and file_run(name, launch.arguments) is None:
+    if runs_files(name) and file_that_runs(name, launch.arguments) is None:
         yield _UNHASHED.finding_at(whole)
     yield from _arguments(name, launch.arguments)
     yield from _packages(name, launch.arguments)

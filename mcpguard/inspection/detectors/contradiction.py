@@ -7,7 +7,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
 from mcpguard.inspection.texts.texts import DefinitionTexts
-from mcpguard.policy.effects import declared, suggested
+from mcpguard.policy.effects import declared_effect, suggest_effect
 
 _DESTROYS: Final = DetectorRule(
     "contradiction.destroys",
@@ -23,10 +23,10 @@ _WRITES: Final = DetectorRule(
 
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     name = subject.definition.get("name")
-    if not isinstance(name, str) or declared(subject.definition) is not Effect.READ:
+    if not isinstance(name, str) or declared_effect(subject.definition) is not Effect.READ:
         return
-    suggestion = suggested(subject.definition)
-    named = suggested({"name": name}).effect
+    suggestion = suggest_effect(subject.definition)
+    named = suggest_effect({"name": name}).effect
     if suggestion.effect is Effect.DESTRUCTIVE and named is Effect.DESTRUCTIVE:
         yield _DESTROYS.finding_at(Evidence("/name", 0, len(name)))
     elif suggestion.effect is Effect.WRITE and named is Effect.WRITE and "nothing" not in suggestion.because:

@@ -8,7 +8,7 @@ from typing import Final
 from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
 from mcpguard.inspection.texts.texts import DefinitionTexts
-from mcpguard.policy.lexicon import parts, plain
+from mcpguard.policy.lexicon import parts, plain_text
 from mcpguard.text.confusable import skeleton
 
 _SAME: Final = DetectorRule("lookalike.same", "T7", Severity.MEDIUM, 0.35, "Uses the name of another server's tool")
@@ -77,8 +77,8 @@ def _by_key(names: frozenset[str]) -> dict[tuple[str, object], list[_Name]]:
 
 
 def _name(name: str) -> _Name:
-    plain_text, apart = plain(name), parts(name)
-    return _Name(name, plain_text, skeleton(plain_text), frozenset(apart), len(apart) >= _DISTINCT)
+    plain, apart = plain_text(name), parts(name)
+    return _Name(name, plain, skeleton(plain), frozenset(apart), len(apart) >= _DISTINCT)
 
 
 def _text(name: _Name) -> str:

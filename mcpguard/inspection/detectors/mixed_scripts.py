@@ -8,7 +8,7 @@ from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
 from mcpguard.inspection.reading.tokens import STYLED
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
-from mcpguard.policy.lexicon import unmarked
+from mcpguard.policy.lexicon import strip_marks
 from mcpguard.text.confusable import latin
 
 _MIXED: Final = DetectorRule("mixed.word", "T3", Severity.HIGH, 0.85, "Contains homoglyphs inside words", hard=True)
@@ -44,7 +44,7 @@ def _mixed(text: Text) -> tuple[int, int] | None:
     for word in words:
         at = text.raw.index(word, at)
         for part in _letters(word):
-            plain = unmarked(part).casefold()
+            plain = strip_marks(part).casefold()
             if len(plain) >= _SHORT and _two_scripts(plain) and latin(plain):
                 start = text.raw.index(part, at)
                 return start, start + len(part)

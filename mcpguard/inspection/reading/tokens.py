@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from mcpguard.policy.lexicon import unmarked
+from mcpguard.policy.lexicon import strip_marks
 from mcpguard.text.confusable import latin
 
 SENTENCE: Final = 10
@@ -105,7 +105,7 @@ def plain_char(char: str) -> str:
         return ""
     if styled := STYLED.search(unicodedata.name(char, "")):
         return styled[1].lower()
-    return unmarked(char).casefold()
+    return strip_marks(char).casefold()
 
 
 @lru_cache(maxsize=8192)

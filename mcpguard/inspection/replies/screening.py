@@ -16,14 +16,14 @@ from functools import partial
 from typing import Any, Final
 
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.findings import Evidence, Finding, Severity, weight
+from mcpguard.domain.findings import Evidence, Finding, Severity, finding_weight
 from mcpguard.domain.screening import Screening
 from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
 from mcpguard.inspection.replies import hidden_characters, reply_findings
 from mcpguard.inspection.replies.forged_refusals import find_forged_refusal
-from mcpguard.policy.secrets import finding
-from mcpguard.policy.secrets.hiding import Values
-from mcpguard.policy.secrets.masking import masked
+from mcpguard.policy.secrets import detection
+from mcpguard.policy.secrets.known_secrets import KnownSecrets
+from mcpguard.policy.secrets.masking import mask_secrets
 from mcpguard.text.linear import compile_pattern
 
 CHUNK: Final = 32 * 1024
@@ -57,32 +57,34 @@ class ScreenedReply:
     hard: bool = False
 
 
-def is_plain(value: object, given: Values, around: Surroundings) -> bool:
+def is_plain(value: object, given: KnownSecrets, around: Surroundings) -> bool:
     """Tells whether a glance shows that a small value is clean, within a few milliseconds."""
     strings = _Strings(value, lambda: True)
     whole = "\n".join(strings.every)
     if (
-        given.within(whole)
+        given.occur_in(whole)
         or hidden_characters.may_hide(whole)
         or (isinstance(value, dict) and find_forged_refusal(value, whole))
     ):
         return False
     raw = whole.encode(errors="replace")
-    if any(rule.sure for rule in finding.asked(raw)) or _ENCODED.search(raw):
+    if any(rule.sure for rule in detection.rules_for_text(raw)) or _ENCODED.search(raw):
         return False
     return not any(
         reply_findings.worth_reading(block, around) for block in reply_findings.blocks("\n".join(strings.read))
     )
 
 
-def screen_reply(value: object, mode: Screening, given: Values, around: Surroundings, still: Still) -> ScreenedReply:
+def screen_reply(
+    value: object, mode: Screening, given: KnownSecrets, around: Surroundings, still: Still
+) -> ScreenedReply:
     """Scans all of a value, and masks it where the mode says so. Raises OutOfTime."""
     strings = _Strings(value, still)  # as the server sent them: what is masked below hides nothing from the rules
     findings: dict[str, Finding] = {}
     hard, places = False, 0
-    if given.within("\n".join(strings.every)):
+    if given.occur_in("\n".join(strings.every)):
         # In images too: a server that leaks a secret chooses where it stands.
-        value, places = _changed(value, lambda _, text: given.hidden(text), still, everything=True)
+        value, places = _changed(value, lambda _, text: given.hide_in(text), still, everything=True)
         hard = True
         findings[_GIVEN.id] = _GIVEN.finding_at(_NOWHERE)
     if isinstance(value, dict) and (as_ours := find_forged_refusal(value, "\n".join(strings.every))):
@@ -108,15 +110,15 @@ def screen_reply(value: object, mode: Screening, given: Values, around: Surround
         value, times = _changed(value, partial(_neutral, secrets=bool(secrets), still=still), still)
         places += times
         if secrets and sum(map(len, strings.every)) <= CHUNK:  # one that lies in several strings
-            rest = masked(value)
+            rest = mask_secrets(value)
             value, places = rest.value, places + rest.count
-    worst = sorted(findings.values(), key=weight, reverse=True)
+    worst = sorted(findings.values(), key=finding_weight, reverse=True)
     return ScreenedReply(value, tuple(worst), places, hard or bool(secrets))
 
 
 def _sure(chunk: list[dict[str, str]], still: Still) -> tuple[str, ...]:
     _check(still)
-    return finding.secrets(chunk).sure
+    return detection.find_secrets(chunk).sure
 
 
 def _neutral(name: str, text: str, *, secrets: bool, still: Still) -> tuple[str, int]:
@@ -142,7 +144,7 @@ def _without_secrets(name: str, text: str, still: Still) -> tuple[str, int]:
         parts = [text[:shift]] if shift else []
         for start in range(shift, max(len(text), 1), CHUNK):
             _check(still)
-            done = masked({name: text[start : start + CHUNK]})
+            done = mask_secrets({name: text[start : start + CHUNK]})
             parts += done.value.values()
             places += done.count
         text = "".join(parts)

@@ -221,7 +221,7 @@ def _signed_by(checkpoint: StoredCheckpoint, key: str) -> bool:
 
 def _refuse_pruned_meanwhile(connection: Connection, span: ExportSpan) -> None:
     """Raise StoreUnavailable if records were pruned meanwhile: the bundle would look tampered with."""
-    if records.last_of(connection, span.chain, "pruned") > span.upto:
+    if records.last_of_kind(connection, span.chain, "pruned") > span.upto:
         raise StoreUnavailable("records were pruned during the export; export again")
 
 

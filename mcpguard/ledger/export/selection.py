@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from mcpguard.codec import filters
-from mcpguard.domain.filters import EVERYTHING as ALL
-from mcpguard.domain.filters import Filter
+from mcpguard.domain.filters import ALL_RECORDS, Filter
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.rows import records, searching
+from mcpguard.store.rows import record_search, records
 
 TOGETHER: Final = 500
 """Records that are searched for at once."""
@@ -42,7 +41,7 @@ class Selection(Protocol):
 class Fitting:
     """The records that match a filter. Pruned records match only the empty one."""
 
-    filter: Filter = ALL
+    filter: Filter = ALL_RECORDS
 
     @property
     def text(self) -> str:
@@ -61,7 +60,9 @@ EVERYTHING: Final = Fitting()
 def _found(connection: Connection, chain: str, wanted: Filter, after: int, upto: int) -> Iterator[SelectedRecord]:
     ended = False
     while not ended:
-        page = searching.search(connection, chain, wanted, start=after, limit=TOGETHER, newest_first=False, upto=upto)
+        page = record_search.search(
+            connection, chain, wanted, start=after, limit=TOGETHER, newest_first=False, upto=upto
+        )
         connection.rollback()  # between pages no transaction is open, which would delay writers
         yield from page.records
         after, ended = page.reached, page.ended

@@ -47,7 +47,7 @@ class AnchorCheck:
     def _compare(self, anchor: Checkpoint, report: ChainReport) -> None:
         there = records.hash_of(self._connection, anchor.chain, anchor.seq)
         if there is None:
-            end = records.last(self._connection, anchor.chain)
+            end = records.last_record(self._connection, anchor.chain)
             last = end[0] if end else 0
             # Nothing in the store tells of a tail that was cut with its checkpoints: only an external one does.
             if anchor.seq > last:
@@ -57,7 +57,7 @@ class AnchorCheck:
             report.add_problem(anchor.seq, Tampering.REWRITTEN, "an external checkpoint has a different hash for it")
             return
         report.anchored_to = max(report.anchored_to, anchor.seq)
-        stored = checkpoints.at(self._connection, anchor.chain, anchor.seq)
+        stored = checkpoints.checkpoint_at(self._connection, anchor.chain, anchor.seq)
         # Same record, but the store lacks the checkpoint: somebody removed or replaced it.
         if stored is None or stored.content != anchor.content():
             why = "an external checkpoint is missing from the store"

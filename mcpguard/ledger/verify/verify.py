@@ -29,7 +29,7 @@ def verify(connect: Connect, place: str, anchors: Iterable[Checkpoint], trust: K
     """
     with connect() as connection:
         refuse_misfits(connection, place)
-        begun = set(chains.every(connection))
+        begun = set(chains.list_chains(connection))
         anchored = AnchorCheck(connection, sorted(begun | records.chains_named(connection)))
         for anchor in anchors:
             anchored.take(anchor)
@@ -55,14 +55,14 @@ def _at_rest(connect: Connect, asked: ChainReport, begun: bool, trust: KeyTrust,
 def _pruning(connect: Connect, chain: str) -> tuple[int, list[tuple[Stretch, int]]]:
     """How far pruning has come: the last pruning record, and what is unfinished."""
     with connect() as connection:
-        return records.last_of(connection, chain, "pruned"), unfinished_prunings(connection, chain)
+        return records.last_of_kind(connection, chain, "pruned"), unfinished_prunings(connection, chain)
 
 
 def _walk(connect: Connect, report: ChainReport, begun: bool, trust: KeyTrust, progress: Progress) -> None:
     chain = report.chain
     with connect() as of_records, connect() as of_bodies, connect() as of_checkpoints:
-        signed = checkpoints.last(of_checkpoints, chain)  # before the end is read, which may move on
-        end = records.last(of_records, chain)
+        signed = checkpoints.last_checkpoint(of_checkpoints, chain)  # before the end is read, which may move on
+        end = records.last_record(of_records, chain)
         upto = end[0] if end else 0
         signed_upto = max(upto, signed.seq if signed else 0)
         # A chain without records, or records without a chain: one of the two tables was edited.
@@ -71,8 +71,8 @@ def _walk(connect: Connect, report: ChainReport, begun: bool, trust: KeyTrust, p
                 1, Tampering.INCONSISTENT, "the table of chains and the table of records disagree about it"
             )
         hash_of = partial(records.hash_of, of_records, chain)
-        keys = KeySuccession(records.of_kind(of_records, chain, "rotated", upto), hash_of, trust, report)
-        tombstones = Tombstones(records.of_kind(of_records, chain, "pruned", upto), report)
+        keys = KeySuccession(records.records_of_kind(of_records, chain, "rotated", upto), hash_of, trust, report)
+        tombstones = Tombstones(records.records_of_kind(of_records, chain, "pruned", upto), report)
         for key in tombstones.keys:
             keys.announce(key)
         Walk(

@@ -1,1 +1,1 @@
-"""What the arguments of a call must be: what the approved definition describes, and no carrier of secrets."""
+"""Checks of arguments: against the approved definition, and for their size."""

@@ -1,4 +1,4 @@
-"""What a call carries, and what was found out about that: once for each definition that it is held against."""
+"""The parameters of a call, with cached results of checks, so that each runs once for each definition."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from typing import Any
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.policy.secrets.finding import FoundSecrets
+from mcpguard.policy.secrets.detection import FoundSecrets
 
 
 @dataclass(eq=False)
 class Arguments:
-    """What one call carries."""
+    """The parameters of one call and the cached results."""
 
     method: str
     params: Mapping[str, Any]
@@ -22,8 +22,8 @@ class Arguments:
     same: tuple[Fingerprint | None, bytes] | None = None
 
     @cached_property
-    def written(self) -> bytes:
-        """As it is sent."""
+    def encoded(self) -> bytes:
+        """The parameters as they are sent."""
         return dumps(self.params)
 
     @property

@@ -1,13 +1,12 @@
-"""Arguments against the schema that was approved.
+"""Checks arguments against the approved schema.
 
 Rules kept here:
-1. Nothing is fetched: a reference out of the schema makes it unusable, and so does whatever else the validator refuses.
-2. What a schema can cost is bounded before it is used: its size, its depth, its weight, its patterns. Patterns are
-   matched in linear time; where one is of a kind that cannot be, with a bound on how often it may be tried.
-3. What cannot be checked is not let through. A schema that asks for nothing lets every object through.
-4. An argument that is null counts as left out, where it may be left out: so models and clients write it, and servers
-   know it.
-5. An annotation asks for nothing: `format` does not, as it does not for the servers' own validators.
+1. Nothing is fetched: an external reference makes a schema unusable, and so does everything that the validator refuses.
+2. The cost of a schema is limited before it is used: size, depth, weight and patterns. Patterns run in linear time;
+   those that cannot are limited in the number of attempts.
+3. Arguments that cannot be checked are refused. A schema without constraints accepts every object.
+4. An optional argument that is null counts as left out: models and clients write it like this, and servers accept it.
+5. Annotations such as `format` constrain nothing, as in the validators of servers.
 """
 
 from collections.abc import Mapping
@@ -18,21 +17,21 @@ from jsonschema_rs import FancyRegexOptions, RegexOptions, ValidationError, Vali
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason
-from mcpguard.policy.arguments.expected import WHATEVER, told
-from mcpguard.policy.arguments.weights import TooHeavy, Weighed, nodes, weighed
+from mcpguard.policy.arguments.mismatch import WHATEVER, describe_mismatch
+from mcpguard.policy.arguments.weights import SchemaWeight, TooHeavy, count_values, weigh_schema
 
 LARGEST_SCHEMA: Final = 256 * 1024
 MOST_PATTERNS: Final = 100
 MOST_WORK: Final = 20_000_000
-"""The weight of a schema times the number of values in the arguments: about a second at worst."""
+"""The limit for the weight of a schema times the number of values in the arguments: about a second at worst."""
 MOST_EXPLAINED: Final = 200_000
-"""The same, for finding out what is wrong with them, which costs more."""
+"""The limit for explaining what is wrong with arguments, which costs more than checking them."""
 _TRIED: Final = 100
-"""So much heavier is a schema with patterns that cannot be matched in linear time."""
+"""The factor for the weight of a schema with patterns that cannot run in linear time."""
 PATTERN_BYTES: Final = 1024 * 1024
-"""Of one pattern when compiled. Nothing else goes on meanwhile, in no thread."""
+"""The limit for one compiled pattern. Compiling blocks every thread."""
 ALL_PATTERNS_BYTES: Final = 2 * PATTERN_BYTES
-"""Of all patterns of a schema together, in equal shares."""
+"""The limit for all compiled patterns of a schema, in equal shares."""
 _DRAFTS: Final = frozenset(
     {
         "http://json-schema.org/draft-04/schema",
@@ -47,17 +46,17 @@ _INVALID: Final = Objection(Reason.ARGUMENTS_INVALID, Detail(path="$", expected=
 
 
 class UsableSchema:
-    """A schema that can be used."""
+    """A schema that arguments can be checked against."""
 
     def __init__(self, validator: Validator, weight: int, *, cyclic: bool) -> None:
         self._validator = validator
         self._weight = weight
         self._cyclic = cyclic
 
-    def unfit(self, arguments: Mapping[str, Any], size: int) -> Objection | None:
-        """Why these arguments, of so many bytes, are not what it describes."""
+    def objection_to(self, arguments: Mapping[str, Any], size: int) -> Objection | None:
+        """Return the objection to these arguments, which have `size` bytes."""
         work = self._weight * size
-        if work > MOST_WORK and self._weight * nodes(arguments) > MOST_WORK:
+        if work > MOST_WORK and self._weight * count_values(arguments) > MOST_WORK:
             return UNVERIFIABLE
         try:
             if self._validator.is_valid(arguments) or self._without_nulls(arguments):
@@ -66,14 +65,14 @@ class UsableSchema:
                 return _INVALID
             self._validator.validate(arguments)
         except ValidationError as error:
-            return Objection(Reason.ARGUMENTS_INVALID, told(error))
-        except ValueError:  # nested more deeply than it goes
+            return Objection(Reason.ARGUMENTS_INVALID, describe_mismatch(error))
+        except ValueError:  # nested too deeply for the validator
             return UNVERIFIABLE
         return _INVALID
 
     def describes(self, value: object) -> bool | None:
-        """Whether a value is what it describes, taken at its word; None where that cannot be told."""
-        if self._weight * nodes(value) > MOST_WORK:
+        """Whether a value matches strictly, without the exception for null; None if that cannot be checked."""
+        if self._weight * count_values(value) > MOST_WORK:
             return None
         try:
             return self._validator.is_valid(value)
@@ -81,15 +80,15 @@ class UsableSchema:
             return None
 
     def _without_nulls(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether it fits where an argument that is null counts as left out."""
-        said = {name: value for name, value in arguments.items() if value is not None}
-        return len(said) < len(arguments) and self._validator.is_valid(said)
+        """Whether the arguments match if those that are null count as left out."""
+        present = {name: value for name, value in arguments.items() if value is not None}
+        return len(present) < len(arguments) and self._validator.is_valid(present)
 
 
-class Anything:
-    """No schema, or one that asks for nothing."""
+class AcceptsAnything:
+    """No schema, or one without constraints."""
 
-    def unfit(self, _arguments: Mapping[str, Any], _size: int) -> Objection | None:
+    def objection_to(self, _arguments: Mapping[str, Any], _size: int) -> Objection | None:
         return None
 
     def describes(self, _value: object) -> bool | None:
@@ -97,22 +96,22 @@ class Anything:
 
 
 class UnusableSchema:
-    """What nothing can be checked against."""
+    """A schema that arguments cannot be checked against."""
 
-    def unfit(self, _arguments: Mapping[str, Any], _size: int) -> Objection | None:
+    def objection_to(self, _arguments: Mapping[str, Any], _size: int) -> Objection | None:
         return UNVERIFIABLE
 
     def describes(self, _value: object) -> bool | None:
         return None
 
 
-Checks = UsableSchema | Anything | UnusableSchema
-ANYTHING: Final = Anything()
+SchemaChecks = UsableSchema | AcceptsAnything | UnusableSchema
+ANYTHING: Final = AcceptsAnything()
 UNUSABLE: Final = UnusableSchema()
 
 
-def checks(schema: object) -> tuple[Checks, int]:
-    """What a schema makes of arguments, and how large it is."""
+def schema_checks(schema: object) -> tuple[SchemaChecks, int]:
+    """Return the check that a schema stands for, and its size in bytes."""
     if _asks_nothing(schema):
         return ANYTHING, 0
     size = len(dumps(schema))
@@ -121,13 +120,13 @@ def checks(schema: object) -> tuple[Checks, int]:
 
 
 def is_usable(schema: object, *, with_patterns: bool) -> bool | None:
-    """Whether anything can be checked against a schema. None where its patterns decide that, which are made ready only
-    `with_patterns`: that takes long, and nothing else goes on meanwhile."""
+    """Whether a schema can be used. None if that depends on its patterns, which are compiled only `with_patterns`: that
+    takes long and blocks everything else."""
     if _asks_nothing(schema):
         return True
     try:
         found = _bounded(schema, len(dumps(schema)))
-    except ValueError:  # half a character, or infinity: no message has it, but a file may
+    except ValueError:  # a lone surrogate or infinity: impossible in a message, possible in a file
         return False
     if found is None or not isinstance(schema, dict):
         return False
@@ -140,18 +139,18 @@ def _asks_nothing(schema: object) -> bool:
     return schema is None or schema is True or schema == {}
 
 
-def _bounded(schema: object, size: int) -> Weighed | None:
-    """What it costs, where that is no more than it may be."""
+def _bounded(schema: object, size: int) -> SchemaWeight | None:
+    """Return the weight of the schema; None if it exceeds a limit."""
     if not isinstance(schema, dict) or size > LARGEST_SCHEMA:
         return None
     try:
-        found = weighed(schema)
+        found = weigh_schema(schema)
     except TooHeavy:
         return None
     return found if len(found.patterns) <= MOST_PATTERNS else None
 
 
-def _made(schema: dict[str, Any], found: Weighed) -> Checks:
+def _made(schema: dict[str, Any], found: SchemaWeight) -> SchemaChecks:
     known = _with_known_draft(schema)
     most = min(PATTERN_BYTES, ALL_PATTERNS_BYTES // max(1, len(found.patterns)))
     linear = RegexOptions(size_limit=most, dfa_size_limit=PATTERN_BYTES)
@@ -160,18 +159,18 @@ def _made(schema: dict[str, Any], found: Weighed) -> Checks:
         try:
             validator = validator_for(known, retriever=_refuse, pattern_options=patterns, validate_formats=False)
         except ValueError:
-            continue  # a pattern may be what it was; what it was otherwise will be so again
+            continue  # the second attempt helps if a pattern was the cause
         return UsableSchema(validator, weight, cyclic=found.cyclic)
     return UNUSABLE
 
 
 def _with_known_draft(schema: dict[str, Any]) -> dict[str, Any]:
-    """A dialect that nobody knows is read as the protocol's own."""
+    """Return the schema; one with an unknown dialect without it, so that it is read in the protocol's own."""
     said = schema.get("$schema")
     if said is None or (isinstance(said, str) and said.rstrip("#") in _DRAFTS):
         return schema
     return {key: value for key, value in schema.items() if key != "$schema"}
 
 
-def _refuse(_uri: str) -> Any:  # noqa: ANN401 - the validator's word for a schema
-    raise LookupError("nothing is fetched")
+def _refuse(_uri: str) -> Any:  # noqa: ANN401 - the type of the validator's schemas
+    raise LookupError("external references are not fetched")

@@ -1,13 +1,12 @@
-"""How much work a schema may make, found out before it is used.
+"""Measures how much work a schema can cause, before it is used.
 
 Rules kept here:
-1. A schema can be small and mean very much, by references that are followed again and again. Its weight is what is left
-   when every reference is replaced by what it leads to; one that leads back into itself counts once, because the
-   validator remembers what came of it.
-2. What is asked of one and the same value is not nested deeper than `DEEPEST`: the validator has no other limit than
-   the stack. What is asked of a value in terms of itself means nothing, and is not used.
-3. Finding that out is bounded itself: references may lead to many places, and each may be looked for in many schemas.
-4. Where it cannot be told which place a reference leads to, all that it may be count.
+1. A small schema can expand enormously through references. Its weight is its size after every reference is replaced by
+   its target; a recursive reference counts once, because the validator caches its result.
+2. Constraints of one and the same value are not nested deeper than `DEEPEST`: the validator has no other limit than the
+   stack. A constraint that is defined by itself is meaningless, and refused.
+3. Measuring is limited itself: references may have many targets, to be searched in many schemas.
+4. If the target of a reference is ambiguous, all possible targets count.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,23 +17,23 @@ from urllib.parse import unquote
 DEEPEST: Final = 100
 HEAVIEST: Final = 100_000
 MOST_STEPS: Final = 75_000
-"""Of finding out how heavy it is. A schema of 256 KiB as people write them takes 70,000 at most."""
+"""The limit for measuring. Real schemas of 256 KiB take 70,000 steps at most."""
 _REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _ANCHORS: Final = ("$anchor", "$dynamicAnchor", "$id", "id")
 _UNASKED: Final = frozenset({"$defs", "definitions", "description", "title", "$comment", "examples", "default"})
-"""What asks for nothing by itself."""
+"""Keywords without constraints of their own."""
 _MAPS: Final = frozenset({"dependentSchemas", "dependencies"})
 _SAME_VALUE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
-"""What asks more of the same value; everything else asks of what is within it."""
+"""Keywords that constrain the same value; all others constrain the values inside it."""
 
 
 class TooHeavy(ValueError):
-    """It means too much, is nested too deeply, or is about itself."""
+    """The schema expands too much, is nested too deeply, or is defined by itself."""
 
 
 @dataclass(slots=True)
-class Weighed:
-    """What was found out. `cyclic`: something in it is described by itself. `patterns`: all that there are."""
+class SchemaWeight:
+    """The measured schema. `cyclic`: it is recursive. `patterns`: all its patterns."""
 
     weight: int = 0
     cyclic: bool = False
@@ -43,15 +42,15 @@ class Weighed:
 
 @dataclass(slots=True)
 class _Step:
-    """A part that is being weighed."""
+    """A part that is being weighed, and what is left of it."""
 
     part: Mapping[str, Any]
     rest: Iterator[object]
     weight: int = 1
 
 
-def weighed(schema: Mapping[str, Any]) -> Weighed:
-    """Raises TooHeavy."""
+def weigh_schema(schema: Mapping[str, Any]) -> SchemaWeight:
+    """Return the weight of the schema. Raises TooHeavy."""
     scales = _Scales(schema)
     scales.measure()
     scales.found.weight = scales.weigh(schema)
@@ -60,7 +59,7 @@ def weighed(schema: Mapping[str, Any]) -> Weighed:
 
 class _Scales:
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.found = Weighed()
+        self.found = SchemaWeight()
         self._schemas: list[Mapping[str, Any]] = [schema]
         self._anchors: dict[str, list[object]] = {}
         self._parts: list[Mapping[str, Any]] = []
@@ -69,7 +68,7 @@ class _Scales:
         self._look(schema, 0)
 
     def weigh(self, schema: Mapping[str, Any]) -> int:
-        """All that it means."""
+        """Return the weight with all references expanded."""
         known: dict[int, int | None] = {id(schema): None}
         steps = [_Step(schema, self._within(schema))]
         weight = 0
@@ -94,7 +93,7 @@ class _Scales:
         return weight
 
     def measure(self) -> None:
-        """How deeply is nested what is asked of one value."""
+        """Check the nesting of the constraints of one value. Raises TooHeavy."""
         for part in self._parts:
             self._height(part, 0)
 
@@ -119,7 +118,7 @@ class _Scales:
         return height
 
     def _more(self, part: Mapping[str, Any]) -> Iterator[object]:
-        """What is asked of the same value besides."""
+        """Yield further constraints of the same value."""
         for key, value in part.items():
             if key in _SAME_VALUE:
                 yield value
@@ -129,7 +128,7 @@ class _Scales:
                 yield from self._targets(value)
 
     def _within(self, part: Mapping[str, Any]) -> Iterator[object]:
-        """Everything that it asks, of whatever value."""
+        """Yield all constraints of a part, of any value."""
         for key, value in part.items():
             if key in _REFERENCES and isinstance(value, str):
                 yield from self._targets(value)
@@ -137,7 +136,7 @@ class _Scales:
                 yield from _flat(value)
 
     def _look(self, part: object, depth: int) -> None:
-        """Everything that can be referred to, and every pattern."""
+        """Collect everything that a reference can lead to, and every pattern."""
         if depth > DEEPEST:
             raise TooHeavy
         self._count()
@@ -190,8 +189,8 @@ def _at(part: Any, pointer: str) -> object:  # noqa: ANN401 - any JSON
     return part
 
 
-def nodes(value: object) -> int:
-    """How many values there are in this one."""
+def count_values(value: object) -> int:
+    """Return the number of values in this one, with itself."""
     count, waiting = 0, [value]
     while waiting:
         each = waiting.pop()

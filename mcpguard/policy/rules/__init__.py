@@ -1,4 +1,4 @@
-"""The rules about a call, one a file. `policy.judge` asks them, in an order that stands there.
+"""The rules about calls, one a file. `policy.judge` runs them in its order.
 
-A rule is a question to a situation: `objection` says why the call must not be made, or None.
+A rule checks a situation: `objection` returns why the call must not be made now, or None.
 """

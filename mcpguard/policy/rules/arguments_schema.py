@@ -1,4 +1,4 @@
-"""Whether the arguments are what the definition describes that a person approved (`policy.arguments`)."""
+"""Refuses arguments that do not match the approved definition (`policy.arguments`)."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.policy.situation import Situation

@@ -1,4 +1,4 @@
-"""Whether something in the arguments looks like a secret. Which rule found it is told, never what it found."""
+"""Refuses arguments with what looks like a secret. The detail names the rule that found it, never what it found."""
 
 from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason

@@ -1,4 +1,4 @@
-"""Whether the call carries no more than it may, in bytes and in levels. What is too large is not looked at further."""
+"""Refuses arguments that are too large or nested too deeply, before anything else about them is checked."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

@@ -1,4 +1,6 @@
-"""Whether the caller has calls left. It is the last question, so that what is refused for another reason costs none."""
+"""Refuses calls over the caller's budget. It runs after every other refusal, so that a refused call costs nothing;
+only `hold_person` runs later.
+"""
 
 from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason

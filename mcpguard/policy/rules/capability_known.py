@@ -1,4 +1,4 @@
-"""Whether the server offers such a thing now. Of one that is not connected nobody can tell."""
+"""Refuses capabilities that the server does not list. Without a connection that cannot be known."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason
@@ -8,4 +8,4 @@ from mcpguard.policy.situation import Situation
 def objection(situation: Situation) -> Objection | None:
     if situation.covered or (situation.pin is not None and situation.pin.present):
         return None
-    return Objection(Reason.CAPABILITY_UNKNOWN if situation.reachable else situation.unconnected)
+    return Objection(Reason.CAPABILITY_UNKNOWN if situation.reachable else situation.connection_reason)

@@ -1,4 +1,4 @@
-"""Whether a person has approved exactly the definition that the server lists, and has not blocked it."""
+"""Refuses capabilities that are blocked, or whose listed definition is not the approved one."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

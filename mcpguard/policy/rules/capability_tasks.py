@@ -1,4 +1,4 @@
-"""Whether the tool can be called without a task. Tasks are not carried, so one that needs them would fail."""
+"""Refuses tools that can only be called as a task: mcpguard does not support tasks, so the call would fail."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

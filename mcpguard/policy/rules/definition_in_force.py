@@ -1,4 +1,4 @@
-"""Whether what is known of the server is what the very connection that would carry the call listed last."""
+"""Refuses calls while the known definitions are not those that the current connection listed last."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

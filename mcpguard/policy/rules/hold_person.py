@@ -1,4 +1,4 @@
-"""Whether a person must allow the call, and has. The last question: nobody is asked about what is refused anyway."""
+"""Holds calls that need an approval and have none. The last rule: nobody is asked about a call that is refused."""
 
 from mcpguard.domain.calls.holds import HoldState
 from mcpguard.domain.calls.objections import Detail, Objection
@@ -7,7 +7,7 @@ from mcpguard.policy.situation import Situation
 
 
 def objection(situation: Situation) -> Objection | None:
-    """A call that was denied is not put to a person again while that answer is fresh."""
+    """Return the objection. A denied call is not shown to a reviewer again until its answer expires."""
     if not situation.demand or situation.answer is HoldState.ALLOWED:
         return None
     if situation.answer is HoldState.DENIED:

@@ -1,4 +1,4 @@
-"""Whether the caller may use what has this effect: the one that a person assigned, whatever the call declares."""
+"""Refuses effects out of the caller's scope. The effect that a reviewer assigned counts, whatever the call declares."""
 
 from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason

@@ -1,8 +1,8 @@
-"""Whether there is a connection that the call could use."""
+"""Refuses calls to servers without a connection."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.policy.situation import Situation
 
 
 def objection(situation: Situation) -> Objection | None:
-    return None if situation.reachable else Objection(situation.unconnected)
+    return None if situation.reachable else Objection(situation.connection_reason)

@@ -1,4 +1,4 @@
-"""Whether a person has approved the server, as it is launched, and nobody has switched it off."""
+"""Refuses calls to servers that are not approved with their current launch, or that are disabled."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

@@ -1,12 +1,12 @@
-"""The texts in which a secret may be: what arguments say, and what is encoded in that.
+"""The texts in which a secret may be: the texts of a value, and what is encoded in them.
 
 Rules kept here:
-1. Strings are read as they are meant, not as JSON writes them, each with the name that stands before it. What is in a
-   list has the end of the list's name before it, so that a long name before many items takes no time.
+1. Strings are read decoded, not as JSON writes them, each after its name. An item of a list follows the end of the
+   list's name, so that a long name before many items costs no time.
 2. Base64, percent-encoding and the escapes of JSON are decoded, one inside the other too, up to `MOST_LAYERS`. No layer
-   is larger than `MOST_TIMES` the first, so that all of it takes time in proportion to the arguments. What is cut off
-   for that has been decoded already by the layers before; base64 comes first, so that nothing crowds it out.
-3. Of whatever is found in a layer it is known from where in the text that came.
+   is larger than `MOST_TIMES` the first, so that the time is proportional to the arguments. What is cut off was decoded
+   by an earlier layer already; base64 comes first, so that nothing displaces it.
+3. Every place in a layer can be traced back to its origin in the first text.
 """
 
 import binascii
@@ -20,9 +20,9 @@ from mcpguard.text.linear import compile_pattern
 MOST_LAYERS: Final = 3
 MOST_TIMES: Final = 3
 LONGEST_REPEATED: Final = 64
-"""Of a list's name, before its items. Rules look no farther back for the name of a service."""
+"""The end of a list's name that precedes its items. No rule searches further back for the name of a service."""
 _SHORTEST_NAMED: Final = 8
-"""No secret that goes by its name is shorter."""
+"""No secret that is recognised by its name is shorter."""
 _RUN: Final = compile_pattern("[A-Za-z0-9+/_-]{24,}={0,2}")
 _ESCAPE: Final = compile_pattern(r'\\[nrt"]|%[0-9A-Fa-f]{2}')
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
@@ -31,22 +31,23 @@ Span = tuple[int, int]
 
 
 class LayerPiece(NamedTuple):
-    """A name, of which the first characters may not be said again, or a text, or both."""
+    """A name, a text, or both. `skipped`: leading characters of the name that were part of an earlier piece."""
 
     name: str
     skipped: int
     text: str | None
     listed: bool = False
-    """Whether the name was said before, as that of the list in which this is."""
+    """Whether the name is that of the list that contains this piece."""
 
     @property
-    def said(self) -> str:
+    def as_text(self) -> str:
+        """The piece as it stands in the text of the value."""
         return self.name[self.skipped :] if self.text is None else f'{self.name[self.skipped :]}="{self.text}"'
 
 
 class LayerPart(NamedTuple):
-    """What something in the text below decodes to. `run`: all of it was one, of which nothing can be told apart;
-    otherwise it is the whole text with one byte for each escape."""
+    """A decoded part of the text below. `run`: one encoded run, of which no smaller place can be traced back; otherwise
+    the whole text with one byte for each escape."""
 
     plain: bytes
     source: Span
@@ -54,7 +55,7 @@ class LayerPart(NamedTuple):
 
 
 class TextLayer:
-    """One text, and what in the one below it came from."""
+    """One text, and the places in the text below from which it was decoded."""
 
     def __init__(self, text: bytes, below: "TextLayer | None" = None, parts: tuple[LayerPart, ...] = ()) -> None:
         self.text = text
@@ -64,7 +65,7 @@ class TextLayer:
         self._shrunk: list[int] | None = None
 
     def origins(self, span: Span) -> Iterator[Span]:
-        """Where in the lowest text this is from."""
+        """Yield the places in the first text that this span was decoded from."""
         if self._below is None:
             yield span
             return
@@ -95,7 +96,7 @@ class TextLayer:
         return self._starts
 
     def _escapes(self) -> list[int]:
-        """Where in the text below with one byte for each escape those are, once for each byte that is gone."""
+        """Return, for each byte that decoding removed, its position in the text with one byte for each escape."""
         if self._shrunk is None:
             self._shrunk, gone = [], 0
             for found in _ESCAPE.finditer(self._below.text) if self._below else ():
@@ -106,8 +107,8 @@ class TextLayer:
 
 
 def layers(value: object) -> Iterator[TextLayer]:
-    """The text of a value, and what is encoded in it."""
-    layer = TextLayer(written(value))
+    """Yield the text of a value, and the texts that are encoded in it."""
+    layer = TextLayer(text_of_value(value))
     most = MOST_TIMES * len(layer.text)
     yield layer
     for _ in range(MOST_LAYERS):
@@ -119,13 +120,13 @@ def layers(value: object) -> Iterator[TextLayer]:
         yield layer
 
 
-def written(value: object) -> bytes:
-    """All names and texts in a value."""
-    return "\n".join(piece.said for piece in pieces(value)).encode(errors="replace")
+def text_of_value(value: object) -> bytes:
+    """Return all names and texts in a value."""
+    return "\n".join(piece.as_text for piece in pieces(value)).encode(errors="replace")
 
 
 def pieces(value: object) -> Iterator[LayerPiece]:
-    """All names and texts in a value, in the order in which they are written."""
+    """Yield all names and texts in a value, in the order in which they are written."""
     waiting: list[tuple[LayerPiece, object]] = [(LayerPiece("", 0, None), value)]
     while waiting:
         piece, each = waiting.pop()
@@ -162,7 +163,7 @@ def _decoded(text: bytes) -> Iterator[LayerPart]:
 
 
 def _from_base64(run: bytes) -> bytes:
-    """What it is, if it is base64; an odd character at its end belongs to something else."""
+    """Return the decoded base64; a surplus character at the end belongs to something else."""
     run = run.rstrip(b"=")
     whole = run[: len(run) - (len(run) % 4 == 1)].translate(_STANDARD)
     return binascii.a2b_base64(whole + b"=" * (-len(whole) % 4))

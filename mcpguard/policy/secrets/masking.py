@@ -1,13 +1,13 @@
-"""Takes what is secret out of a value, and leaves the rest as it is.
+"""Masks secrets in a value, and leaves the rest unchanged.
 
 Rules kept here:
-1. What a rule finds, and what is known to be secret (`ways`), is replaced by a constant that says which rule it was.
-   Names of objects are treated like texts. A value in which nothing is found is returned itself, not a copy.
-2. What is found in something encoded takes with it what it was decoded from: of base64 the whole run.
-3. A secret that lies in several texts is taken out of each of them, and texts that are the same are treated the same.
-4. Afterwards nothing is found any more. Where taking out the places is not enough, the texts around them go too, and
-   at last all texts.
-5. It takes time in proportion to the value.
+1. What a rule finds, and what is known to be secret (`spellings`), is replaced by a constant that names the rule. Names
+   of members are treated like texts. A value without findings is returned itself, not a copy.
+2. A secret in an encoded text is masked with what it was decoded from: in base64 the whole run.
+3. A secret that extends over several texts is masked in each of them, and equal texts are treated equally.
+4. Afterwards no rule finds anything. If masking the places is not enough, the texts around them are masked, and at last
+   all texts.
+5. The time is proportional to the value.
 """
 
 import base64
@@ -20,26 +20,26 @@ from itertools import accumulate
 from typing import Final, Generic, TypeVar, cast
 from urllib.parse import quote
 
-from mcpguard.policy.secrets.finding import asked
+from mcpguard.policy.secrets.detection import rules_for_text
 from mcpguard.policy.secrets.layers import Span, TextLayer, layers, pieces
 from mcpguard.policy.secrets.rules import rules
 from mcpguard.text.linear import compile_pattern
 
 HIDDEN: Final = "(hidden)"
-"""In the place of what was known to be secret."""
+"""Replaces a known secret."""
 _OURS: Final = compile_pattern(r"\(hidden(?:: [0-9a-z-]+)?\)")
 _SHORTEST_PART: Final = 8
 _ROUNDS: Final = 4
 _BY_PLACES: Final = 2
-"""So many rounds only the places are taken out, in those after them whole texts."""
+"""The number of rounds that mask only the places; later rounds mask whole texts."""
 Value = TypeVar("Value")
-Ways = tuple[bytes, ...]
-"""How known secrets may be written."""
+Spellings = tuple[bytes, ...]
+"""Spellings of known secrets, as bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Generic[Value]):
-    """What is left of a value; by which rules something was found, and in how many places."""
+class MaskedValue(Generic[Value]):
+    """A masked value, the rules that found something, and the number of places."""
 
     value: Value
     rules: tuple[str, ...] = ()
@@ -48,35 +48,35 @@ class Masked(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """Where something is in the lowest text, and what it is. `rule`: empty if it was known."""
+    """A place in the first text that is to be masked. `rule`: empty for a known secret."""
 
     start: int
     end: int
     rule: str
 
 
-def ways(values: Iterable[str]) -> Ways:
-    """The usual ways to write these secrets, the longest first."""
-    every = {way.encode(errors="replace") for value in values if value for way in _ways(value)}
+def spellings(values: Iterable[str]) -> Spellings:
+    """Return the usual spellings of these secrets, the longest first."""
+    every = {way.encode(errors="replace") for value in values if value for way in _spellings(value)}
     return tuple(sorted(every, key=lambda way: (-len(way), way)))
 
 
-def masked(value: Value, known: Ways = (), *, maybe: bool = False) -> Masked[Value]:
-    """The value without what surely is secret; with `maybe` also without what may well be none."""
+def mask_secrets(value: Value, known: Spellings = (), *, maybe: bool = False) -> MaskedValue[Value]:
+    """Return the value without certain secrets; with `maybe` also without uncertain ones."""
     told, count, left = dict[str, None](), 0, value
     for number in range(_ROUNDS):
         every = _hits(left, known, maybe=maybe)
         if not every:
-            return Masked(left, tuple(told), count)
+            return MaskedValue(left, tuple(told), count)
         told |= dict.fromkeys(sorted({hit.rule for hit in every if hit.rule}))
-        hits = _apart(every)
+        hits = _merge_overlaps(every)
         count += len(hits) if number == 0 else 0
-        left = cast("Value", _rebuilt(left, _instead(left, hits, whole=number >= _BY_PLACES)))
-    return Masked(cast("Value", _rebuilt(left, None)), tuple(told), count)
+        left = cast("Value", _rebuilt(left, _replacements(left, hits, whole=number >= _BY_PLACES)))
+    return MaskedValue(cast("Value", _rebuilt(left, None)), tuple(told), count)
 
 
-def _ways(value: str) -> Iterator[str]:
-    """How a value may stand in a text: as it is, written as other programs write it, or a line of it."""
+def _spellings(value: str) -> Iterator[str]:
+    """Yield the spellings of a value: as it is, encoded as programs encode it, and its lines."""
     data = value.encode(errors="replace")
     yield value
     yield quote(value, safe="")
@@ -98,11 +98,11 @@ def _constant(rule: str) -> str:
     return f"(hidden: {rule})" if rule else HIDDEN
 
 
-def _hits(value: object, known: Ways, *, maybe: bool) -> set[_Hit]:
-    """Everything that is found, by where it is from."""
+def _hits(value: object, known: Spellings, *, maybe: bool) -> set[_Hit]:
+    """Return everything that is found, by its place in the first text."""
     found = set[_Hit]()
     for layer in layers(value):
-        for rule in asked(layer.text):
+        for rule in rules_for_text(layer.text):
             if rule.sure or maybe:
                 found |= {_Hit(*each, rule.id) for span in rule.places(layer.text) for each in layer.origins(span)}
         for span in _known(layer, known):
@@ -110,8 +110,8 @@ def _hits(value: object, known: Ways, *, maybe: bool) -> set[_Hit]:
     return found
 
 
-def _apart(hits: Iterable[_Hit]) -> list[_Hit]:
-    """In order, those that overlap as one."""
+def _merge_overlaps(hits: Iterable[_Hit]) -> list[_Hit]:
+    """Return the hits in order, with overlapping ones merged."""
     apart = list[_Hit]()
     for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end, hit.rule)):
         if apart and hit.start < apart[-1].end:
@@ -122,8 +122,8 @@ def _apart(hits: Iterable[_Hit]) -> list[_Hit]:
     return apart
 
 
-def _known(layer: TextLayer, known: Ways) -> Iterator[Span]:
-    """Where known secrets are, but for what they have in common with our own constants in such a constant."""
+def _known(layer: TextLayer, known: Spellings) -> Iterator[Span]:
+    """Yield the places of known secrets, except inside one of our own constants."""
     text = layer.text
     spans = [span for way in known if way in text for span in _each(way, text)]
     if not spans:
@@ -143,8 +143,8 @@ def _each(way: bytes, text: bytes) -> Iterator[Span]:
         at = text.find(way, at + len(way))
 
 
-def _instead(value: object, hits: list[_Hit], *, whole: bool) -> dict[str, str]:
-    """What stands in the place of each text in which there is something. The hits are apart."""
+def _replacements(value: object, hits: list[_Hit], *, whole: bool) -> dict[str, str]:
+    """Return the replacement of each text with a hit. The hits do not overlap."""
     within: dict[str, list[_Hit]] = {}
     at, first = 0, 0
     for piece in pieces(value):
@@ -159,11 +159,11 @@ def _instead(value: object, hits: list[_Hit], *, whole: bool) -> dict[str, str]:
         for text, begin, skipped in texts:
             within.setdefault(text, []).extend(_inside(text, begin, skipped, hits, first))
         at += 1
-    return {text: _cut(text, _apart(found), whole=whole) for text, found in within.items() if found}
+    return {text: _cut(text, _merge_overlaps(found), whole=whole) for text, found in within.items() if found}
 
 
 def _inside(text: str, begin: int, skipped: int, hits: list[_Hit], first: int) -> Iterator[_Hit]:
-    """The hits in a text of which what comes after `skipped` begins there, by its characters."""
+    """Yield the hits inside a text, in characters. Its part after `skipped` begins at `begin`."""
     shown = text[skipped:]
     end, places = begin + _size(shown), None
     for number in range(first, len(hits)):
@@ -188,7 +188,7 @@ def _cut(text: str, hits: list[_Hit], *, whole: bool) -> str:
 
 
 def _rebuilt(value: object, instead: dict[str, str] | None) -> object:
-    """The value with other texts; without any of its own if there is nothing to say which."""
+    """Return the value with replaced texts; if `instead` is None, with every text hidden."""
     if isinstance(value, str):
         return HIDDEN if instead is None else instead.get(value, value)
     if isinstance(value, list):
@@ -206,7 +206,7 @@ def _rebuilt(value: object, instead: dict[str, str] | None) -> object:
 
 
 def _unused(name: object, made: dict[object, object], used: dict[object, int], value: dict[object, object]) -> object:
-    """The name, with a number behind it where there is one like it."""
+    """Return the name, followed by a number if the name is used already."""
     number = used.get(name, 1)
     other = name if number == 1 else f"{name} {number}"
     while other in made or (other in value and other != name):
@@ -221,5 +221,5 @@ def _size(text: str) -> int:
 
 
 def _ends(text: str) -> range | list[int]:
-    """Where each character ends, in bytes."""
+    """Return the end of each character, in bytes."""
     return range(1, len(text) + 1) if text.isascii() else list(accumulate(map(_size, text)))

@@ -1,4 +1,4 @@
-"""The rules, read from the data beside this. One is compiled when one of its words has been seen for the first time."""
+"""The rules for secrets, read from `gitleaks.json`. A rule is compiled when one of its keywords is first seen."""
 
 import json
 import math
@@ -13,16 +13,17 @@ from typing import Final
 from mcpguard.text.linear import Pattern, compile_pattern
 
 MOST_MATCHES: Final = 100
-"""In one text of one rule: where that many look like a secret and are none, one more would be none either."""
+"""The number of matches that one rule checks in one text: after that many false ones, no further is expected."""
 SHORTEST_ALONE: Final = 8
-"""A shorter part of what was found is not what is secret in it."""
+"""A shorter part of a match is not the secret in it."""
 
 
 @dataclass(slots=True, eq=False)
 class SecretRule:
-    """One kind of secret. `sure`: what it finds is one. `words`: one of them is in whatever it finds, in small letters.
+    """One kind of secret. `sure`: what the rule finds is certainly a secret. `words`: keywords in lower case; every
+    match contains one of them.
 
-    `least`: the entropy of a secret in bits a character. `exempt`: what is known to be none.
+    `least`: the minimum entropy in bits per character. `exempt`: patterns of values that are known to be no secrets.
     """
 
     id: str
@@ -36,16 +37,15 @@ class SecretRule:
     _exempt: Pattern | None = field(default=None, init=False)
 
     def finds(self, text: bytes) -> bool:
-        """Whether there is such a secret in the text."""
-        return any(place is not None for place in islice(self._looked_at(text), MOST_MATCHES))
+        """Whether the text contains such a secret."""
+        return any(place is not None for place in islice(self._matches(text), MOST_MATCHES))
 
     def places(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Where there are such secrets, all of them. What tells too little of a secret alone is told with what is
-        around it."""
-        return (place for place in self._looked_at(text) if place is not None)
+        """Yield the places of all such secrets. A part that is too short alone is returned with its surroundings."""
+        return (place for place in self._matches(text) if place is not None)
 
-    def _looked_at(self, text: bytes) -> Iterator[tuple[int, int] | None]:
-        """Each that looks like one: where it is, or None if it is none."""
+    def _matches(self, text: bytes) -> Iterator[tuple[int, int] | None]:
+        """Yield the place of each match, or None for one that is no secret."""
         if self._compiled is None:
             self._compiled = compile_pattern(self.pattern)
             self._exempt = compile_pattern("|".join(f"(?:{each})" for each in self.exempt)) if self.exempt else None
@@ -63,7 +63,7 @@ class SecretRule:
 
 @cache
 def rules() -> tuple[SecretRule, ...]:
-    """All of them, those that are sure first."""
+    """Return all rules, the certain ones first."""
     read = json.loads(files(__package__).joinpath("gitleaks.json").read_text())
     every = (
         SecretRule(
@@ -81,6 +81,6 @@ def rules() -> tuple[SecretRule, ...]:
 
 
 def entropy(secret: bytes) -> float:
-    """Shannon's, in bits a character."""
+    """Return the Shannon entropy in bits per character."""
     length = len(secret)
     return -sum(count / length * math.log2(count / length) for count in Counter(secret).values()) if length else 0.0

@@ -1,1 +1,1 @@
-"""How entries of `mcpServers` are read, one server each."""
+"""Reads the entries of `mcpServers`, one server each."""

@@ -1,10 +1,11 @@
-"""One server's entry in the file, read key by key.
+"""Reads one server entry key by key.
 
 Rules kept here:
-1. A key that is given must have the form that it is read as; nothing is converted. `null` is the same as not given.
+1. A value must have the expected type; nothing is converted. `null` is the same as a missing key.
 2. A sentence names the place and what was expected there. No sentence repeats a value; names that others chose are
    shortened and made visible.
-3. What is left over is not read, and is named. What would grant trust is named apart: nothing in a file approves.
+3. Unknown keys are ignored, and named in a notice. Keys that would grant trust are named in another one: nothing in a
+   file approves.
 """
 
 import re
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from mcpguard.settings.entries.references import unfit_template, unreferenced
+from mcpguard.settings.entries.references import misplaced_reference, unfit_template
 from mcpguard.text.visible import visible
 
 MOST_NAMED: Final = 10
@@ -29,30 +30,30 @@ _TRUST: Final = frozenset(
 Word = TypeVar("Word", bound=StrEnum)
 
 
-def named(name: str) -> str:
-    """A name that others chose, fit for a sentence."""
+def shown_name(name: str) -> str:
+    """Return a name that others chose, shortened and made visible."""
     return visible(name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…")
 
 
-def below(place: str, name: str) -> str:
-    """The place of a member: `mcpServers.github`, or `mcpServers["my server"]`."""
-    return f"{place}.{named(name)}" if _PLAIN.fullmatch(name) else f'{place}["{named(name)}"]'
+def member_place(place: str, name: str) -> str:
+    """Return the place of a member: `mcpServers.github`, or `mcpServers["my server"]`."""
+    return f"{place}.{shown_name(name)}" if _PLAIN.fullmatch(name) else f'{place}["{shown_name(name)}"]'
 
 
-def quoted(label: str) -> str:
-    """The place of an entry that stands alone: `github`, or `"my server"`."""
-    return named(label) if _PLAIN.fullmatch(label) else f'"{named(label)}"'
+def entry_place(label: str) -> str:
+    """Return the place of an entry outside a file: `github`, or `"my server"`."""
+    return shown_name(label) if _PLAIN.fullmatch(label) else f'"{shown_name(label)}"'
 
 
-def enumerated(names: Iterable[str]) -> str:
-    """All names, or the first few and how many there are besides."""
+def list_names(names: Iterable[str]) -> str:
+    """Return all names, or the first ones and the number of the others."""
     every = list(names)
     more = f" and {len(every) - MOST_NAMED} more" if len(every) > MOST_NAMED else ""
     return ", ".join(every[:MOST_NAMED]) + more
 
 
 class EntryReader:
-    """What an entry still holds, and what was found wrong with it."""
+    """The unread keys of an entry, and the problems found so far."""
 
     def __init__(self, place: str, members: Mapping[str, object]) -> None:
         self.place = place
@@ -61,28 +62,28 @@ class EntryReader:
         self._left = {name: value for name, value in members.items() if value is not None}
 
     def wrong(self, key: str, sentence: str) -> None:
-        """`key` is one of ours, or what `below` made."""
+        """Note a problem. `key` is a known key, or comes from `member_place`."""
         self.problems.append(f"{self.place}.{key} {sentence}")
 
     def take(self, *names: str) -> tuple[str, object] | None:
-        """The key and the value that one of the names has; they are names for one thing."""
+        """Take and return the key and the value of one of these synonyms."""
         given = {name: self._left.pop(name) for name in names if name in self._left}
         if not given:
             return None
         (name, value), *others = given.items()
         if any(other != value for _, other in others):
-            self.wrong(name, f"says something else than {enumerated(other for other, _ in others)}; give one of them")
+            self.wrong(name, f"differs from {list_names(other for other, _ in others)}; give only one of them")
         return name, value
 
     def text(self, key: str, value: object, *, blank: bool = False, templates: bool = False) -> str | None:
-        """The value if it is a text, and is there at all. It has no references, or as `templates` those to files."""
+        """Return the value if it is a valid text. It must have no references, as `templates` only those to files."""
         if not isinstance(value, str):
-            self.wrong(key, "must be text")
+            self.wrong(key, "must be a string")
         elif not blank and not value.strip():
             self.wrong(key, "is empty")
         elif "\0" in value:
-            self.wrong(key, "holds a NUL character")
-        elif remedy := unfit_template(value) if templates else unreferenced(value):
+            self.wrong(key, "contains a NUL character")
+        elif remedy := unfit_template(value) if templates else misplaced_reference(value):
             self.wrong(key, remedy)
         else:
             return value
@@ -90,7 +91,7 @@ class EntryReader:
 
     def texts(self, key: str, value: object, *, templates: bool = False) -> tuple[str, ...]:
         if not isinstance(value, list):
-            self.wrong(key, "must be a list of texts")
+            self.wrong(key, "must be a list of strings")
             return ()
         checked = (
             self.text(f"{key}[{index}]", each, blank=True, templates=templates) for index, each in enumerate(value)
@@ -124,14 +125,14 @@ class EntryReader:
         return None
 
     def needless(self, why: str, *names: str) -> None:
-        """Leave out keys that mean nothing here; only one that holds something is worth a word."""
+        """Drop keys that have no meaning here, with a notice if they have a value."""
         given = [name for name in names if self._left.pop(name, None) not in (None, "", [], {})]
         if given:
-            self.notices.append(f"{self.place}: ignored {enumerated(given)} ({why})")
+            self.notices.append(f"{self.place}: ignored {list_names(given)} ({why})")
 
     def leave_the_rest(self) -> None:
         trust = {name: None for name in self._left if re.sub("[-_]", "", name).casefold() in _TRUST}
         other = [name for name in self._left if name not in trust]
         for names, why in ((trust, "nothing in a file approves a server"), (other, "not known to mcpguard")):
             if names:
-                self.notices.append(f"{self.place}: ignored {enumerated(map(named, names))} ({why})")
+                self.notices.append(f"{self.place}: ignored {list_names(map(shown_name, names))} ({why})")

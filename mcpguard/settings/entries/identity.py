@@ -1,9 +1,10 @@
-"""The launch identity of a server that somebody declared.
+"""The launch identity of a declared server.
 
 Rules kept here:
-1. Nothing is resolved: it is the same identity whatever the references lead to, and needs no secret to be known.
-2. A variable that is code must be written out. With a reference in it, the code would change and the identity not.
-3. The key is one that never changes; with another key, every server with something written out is a new one.
+1. References are not resolved: the identity is the same whatever they lead to, and is computed without any secret.
+2. A variable that decides what code runs must be written out. With a reference, the code could change while the
+   identity does not.
+3. The key never changes; with another key, every server with a literal value would be a new one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,11 +17,11 @@ from mcpguard.settings.entries.references import BadTemplate, parts
 
 
 class Unidentifiable(GuardError):
-    """What would run cannot be told from the declaration. Repeats no value."""
+    """The declaration does not determine what would run. The message repeats no value."""
 
 
-def identity(launch: Launch, key: bytes) -> LaunchIdentity:
-    """Raises Unidentifiable, and Unreadable for lone surrogates in what is written out."""
+def launch_identity(launch: Launch, key: bytes) -> LaunchIdentity:
+    """Return the identity of a launch. Raises Unidentifiable, and Unreadable for lone surrogates in literal values."""
     match launch:
         case StdioLaunch():
             return LaunchIdentity(
@@ -42,7 +43,9 @@ def _variables(environment: Mapping[str, str], key: bytes) -> Iterator[GivenVari
     for name, template in environment.items():
         given = _given(key, "variable", name, template)
         if is_code(name) and any(part.kind is not PartKind.LITERAL for part in given.parts):
-            raise Unidentifiable(f"the variable {name} decides what code runs, so its value must be written out")
+            raise Unidentifiable(
+                f"the variable {name} decides what code runs, so its value must be written out, without a reference"
+            )
         yield given
 
 

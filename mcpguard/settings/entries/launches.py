@@ -1,11 +1,11 @@
-"""How the server of one entry is reached: by a command or by a URL, and with what.
+"""Reads the launch of a server from its entry: a command or a URL, with everything that belongs to it.
 
 Rules kept here:
-1. Either `command` or `url` says it. A transport that is named has to fit. The older SSE is spoken where it is named,
-   and where none is and the path of the URL ends in `/sse`, as that of such servers does.
-2. Only values of the environment and of headers may hold references. A URL holds no user, password or fragment.
-3. What is not said of the sandbox is the strictest of it. Folders that a server is to see are named one by one.
-4. Headers that belong to the protocol or to the connection are not the operator's to set.
+1. An entry has either `command` or `url`, and a transport that fits. The older SSE is used if it is named, or if no
+   transport is named and the path of the URL ends in `/sse`, as is usual for such servers.
+2. Only the environment, headers and, for files, arguments may have references. A URL has no user, password or fragment.
+3. The default sandbox is the strictest. Folders that a server sees are named one by one.
+4. Headers of the protocol or of the connection cannot be set.
 """
 
 import re
@@ -19,8 +19,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from mcpguard.domain.servers.launches import Launch, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.settings.entries.entry import EntryReader, below, named
-from mcpguard.settings.entries.references import VARIABLE, BadTemplate, literals, referenced
+from mcpguard.settings.entries.entry import EntryReader, member_place, shown_name
+from mcpguard.settings.entries.references import VARIABLE, BadTemplate, literals, references_in
 
 MOST_ARGUMENT_BYTES: Final = 64 * 1024
 LONGEST_URL: Final = 2048
@@ -49,13 +49,13 @@ _OURS: Final = frozenset(
 )  # fmt: skip
 _NOT_IN_URL: Final = re.compile(r"[^!-~]|[\\\"<>^`{|}]")
 _OLD: Final = re.compile(r"\w+://[^?#]*[^/?#]/sse/?(?:[?#].*)?")
-"""The URL of a server that speaks the older SSE, by the custom of such servers."""
+"""The usual form of URLs of servers that speak the older SSE."""
 _NO_HOST: Final = "must have a host, and a port from 1 to 65535 if it has one"
 _HOST: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 
 
-def launch(entry: EntryReader) -> Launch | None:
-    """None if it cannot be made out; the entry's problems say why."""
+def read_launch(entry: EntryReader) -> Launch | None:
+    """Return the launch; None if the entry is invalid, and its problems say why."""
     kind = entry.take(*KINDS)
     match entry.take("command"), entry.take(*URLS):
         case (_, command), None:
@@ -72,19 +72,19 @@ def launch(entry: EntryReader) -> Launch | None:
 
 
 def is_header_value(text: str) -> bool:
-    """Whether a header may have this value; for one that references were resolved in."""
+    """Whether a header may have this value, after its references were resolved."""
     return _HEADER_VALUE.fullmatch(text) is not None
 
 
-def suggested(url: object) -> Transport:
-    """The transport that a URL suggests where none is named."""
+def suggested_transport(url: object) -> Transport:
+    """Return the transport for a URL if none is named."""
     return Transport.SSE if isinstance(url, str) and _OLD.fullmatch(url) else Transport.HTTP
 
 
 def _transport(entry: EntryReader, kind: tuple[str, object] | None, url: object = None) -> Transport:
-    """The transport that is named, or else the one that the URL suggests; without a URL it is started here."""
+    """Return the named transport, or the default for the URL; without a URL it is stdio."""
     remote = url is not None
-    default = suggested(url) if remote else Transport.STDIO
+    default = suggested_transport(url) if remote else Transport.STDIO
     if kind is None:
         return default
     key, word = kind
@@ -92,10 +92,10 @@ def _transport(entry: EntryReader, kind: tuple[str, object] | None, url: object 
     if plain not in _TRANSPORTS:
         entry.wrong(key, "must be one of stdio, http, streamable-http, sse")
         return default
-    said = _TRANSPORTS[plain] or default
-    if (said is Transport.STDIO) is remote:
-        entry.wrong(key, f"is {said}, which goes with a {'command' if remote else 'url'}")
-    return said
+    named = _TRANSPORTS[plain] or default
+    if (named is Transport.STDIO) is remote:
+        entry.wrong(key, f"is {named}, which needs a {'command' if remote else 'url'}")
+    return named
 
 
 def _stdio(entry: EntryReader, command: object) -> StdioLaunch | None:
@@ -112,21 +112,21 @@ def _stdio(entry: EntryReader, command: object) -> StdioLaunch | None:
 
 
 def _command(entry: EntryReader, command: object) -> tuple[str, ...]:
-    """The command and its arguments; the command may be a list that has them already."""
+    """Return the command and its arguments; the command may be a list with both."""
     given = entry.take("args")
     if isinstance(command, list):
         words = entry.texts("command", command, templates=True)
-        if words and referenced(words[0]):
-            entry.wrong("command", "must begin with a program that is written out")
+        if words and references_in(words[0]):
+            entry.wrong("command", "must begin with a program, not a reference")
         if not command or (words and not words[0].strip()):
             entry.wrong("command", "is empty")
         if given is not None and given[1] != []:
-            entry.wrong("args", "stands beside a command that is a list; write them into the list")
+            entry.wrong("args", "cannot be combined with a command that is a list; put the arguments into the list")
     else:
         words = tuple(text for text in [entry.text("command", command)] if text is not None)
         words += entry.texts(*given, templates=True) if given is not None else ()
     if sum(len(word.encode(errors="surrogatepass")) + 1 for word in words) > MOST_ARGUMENT_BYTES:
-        entry.wrong("args", f"and the command are larger than {MOST_ARGUMENT_BYTES} bytes")
+        entry.wrong("args", f"and the command together exceed {MOST_ARGUMENT_BYTES} bytes")
     return words
 
 
@@ -134,7 +134,7 @@ def _folder(entry: EntryReader) -> str | None:
     given = entry.take(*FOLDERS)
     folder = None if given is None else entry.text(*given)
     if given is not None and folder is not None and not Path(folder).is_absolute():
-        entry.wrong(given[0], "must be a whole path")
+        entry.wrong(given[0], "must be an absolute path")
     return folder
 
 
@@ -145,12 +145,12 @@ def _mounts(entry: EntryReader) -> tuple[Mount, ...]:
         entry.wrong("mounts", f"has more than {MOST_MOUNTS} folders")
     mounts: dict[str, Mount] = {}
     for index, text in enumerate(texts):
-        written = Mount.written(text)
+        written = Mount.parse(text)
         mount = replace(written, path=str(Path(written.path)))
         if not mount.path.startswith("/") or mount.path.startswith("//") or ".." in Path(mount.path).parts:
-            entry.wrong(f"mounts[{index}]", "must be a whole path without .., and may end in :rw")
+            entry.wrong(f"mounts[{index}]", "must be an absolute path without .., optionally followed by :rw")
         elif mount.path in mounts:
-            entry.wrong(f"mounts[{index}]", "names a folder that is named before")
+            entry.wrong(f"mounts[{index}]", "repeats an earlier folder")
         else:
             mounts[mount.path] = mount
     return tuple(mounts.values())
@@ -168,7 +168,7 @@ def _remote(entry: EntryReader, transport: Transport, key: str, url: object) -> 
 
 
 def _unfit_url(url: str) -> str | None:
-    """What is wrong with the URL. Looked at before it is taken apart, as the parser leaves some characters out."""
+    """Return what is wrong with the URL. Some checks come before parsing, because the parser drops some characters."""
     if len(url) > LONGEST_URL:
         return f"is longer than {LONGEST_URL} characters"
     if _NOT_IN_URL.search(url):
@@ -176,7 +176,7 @@ def _unfit_url(url: str) -> str | None:
     if not url.lower().startswith(("http://", "https://")):
         return "must begin with http:// or https://"
     if "#" in url:
-        return "must have no fragment (#…)"
+        return "must not have a fragment (#…)"
     try:
         return _unfit_host(urlsplit(url))
     except ValueError:
@@ -184,58 +184,62 @@ def _unfit_url(url: str) -> str | None:
 
 
 def _unfit_host(url: SplitResult) -> str | None:
-    """What is wrong with what the URL leads to. Raises ValueError as well."""
+    """Return what is wrong with the host and port. Raises ValueError as well."""
     host, bracketed = url.hostname or "", url.netloc.startswith("[")
     if "@" in url.netloc:
-        return "must have no user or password in it; put what the server asks for into headers"
+        return "must not contain a user or password; use headers instead"
     if bracketed:
         IPv6Address(host)
     return _NO_HOST if url.port == 0 or not (bracketed or _HOST.fullmatch(host)) else None
 
 
 def _templates(entry: EntryReader, key: str) -> dict[str, str]:
-    """The members of `env` or `headers`."""
+    """Return the valid members of `env` or `headers`."""
     taken = entry.take(key)
     members = {} if taken is None else taken[1]
     if not isinstance(members, Mapping):
-        entry.wrong(key, "must be an object of texts")
+        entry.wrong(key, "must be an object of strings")
         return {}
     kept: dict[str, str] = {}
     for name, value in members.items():
         remedy = _unfit_header(name, kept) if key == "headers" else _unfit_variable(name)
         if remedy:
-            entry.wrong(key, f"has {named(name)}, which {remedy}")
+            entry.wrong(key, f"has {shown_name(name)}, which {remedy}")
         elif remedy := _unfit_value(value, header=key == "headers"):
-            entry.wrong(below(key, name), remedy)
+            entry.wrong(member_place(key, name), remedy)
         else:
             kept[name] = value
     return kept
 
 
 def _unfit_variable(name: str) -> str | None:
-    return None if VARIABLE.fullmatch(name) else "is no name of a variable: letters, digits and _, no digit first"
+    return (
+        None
+        if VARIABLE.fullmatch(name)
+        else "is not a valid variable name: use letters, digits and _, and no digit first"
+    )
 
 
 def _unfit_header(name: str, before: Mapping[str, str]) -> str | None:
     if not _TOKEN.fullmatch(name):
-        return "is no name of a header"
+        return "is not a valid header name"
     if name.lower() in _OURS or name.lower().startswith("mcp-"):
-        return "mcpguard sets itself"
+        return "is set by mcpguard itself"
     if name.lower() in {each.lower() for each in before}:
-        return "stands there twice"
+        return "is given twice"
     return None
 
 
 def _unfit_value(value: object, *, header: bool) -> str | None:
     if not isinstance(value, str):
-        return "must be text"
+        return "must be a string"
     try:
         plain = literals(value)
     except BadTemplate as error:
         return str(error)
     if not header:
-        return "holds a NUL character" if "\0" in value else None
-    whole = plain == (value,)  # where references are inside, how it begins and ends is not known yet
+        return "contains a NUL character" if "\0" in value else None
+    whole = plain == (value,)  # with references, the beginning and the end are not known yet
     if any(_NOT_IN_HEADER.search(part) for part in plain) or (whole and not is_header_value(value)):
-        return "must be ASCII on one line, without blanks around it"
+        return "must be ASCII on one line, without surrounding spaces"
     return None

@@ -1,10 +1,9 @@
-"""One server's entry, in and out of the form that it has in a file: to show it, to change it, to take one in.
+"""Server entries in the form of the file: shown, patched and read.
 
 Rules kept here:
-1. What is shown, changed and taken in is what the file may hold; nothing here is read in another way than the file.
-   That a person agreed to something is not in it.
-2. A patch replaces what is no object, merges objects deeply (`env` and `headers` so key by key), and removes with null.
-3. A patch may use any name that a key has in a file, and names a header in any case: it means the one that is there.
+1. Entries have the same form and are read in the same way as in a file. They never contain decisions of reviewers.
+2. A patch merges objects deeply (`env` and `headers` key by key), replaces other values, and removes with null.
+3. A patch may use any synonym of a key, and a header in any case: it changes the one that is there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,22 +12,22 @@ from typing import Any, Final
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.servers.launches import (
     Confinement,
-    Declared,
+    DeclaredServer,
     Era,
     Profile,
     RemoteLaunch,
     StdioFraming,
     StdioLaunch,
 )
-from mcpguard.settings.entries.launches import FOLDERS, KINDS, URLS, suggested
-from mcpguard.settings.entries.servers import alone
+from mcpguard.settings.entries.launches import FOLDERS, KINDS, URLS, suggested_transport
+from mcpguard.settings.entries.servers import single_server
 
 _SYNONYMS: Final = (KINDS, URLS, FOLDERS)
-"""Names for one thing each; the first is the one that is shown."""
+"""Synonyms of keys; the first one is shown."""
 
 
-def as_members(declared: Declared) -> dict[str, Any]:
-    """The entry that declares this. What has its default is left out; the values of secrets are in it."""
+def as_members(declared: DeclaredServer) -> dict[str, Any]:
+    """Return the entry of a declaration, without defaults. It contains the values of secrets."""
     members: dict[str, Any]
     match declared.launch:
         case StdioLaunch() as stdio:
@@ -40,15 +39,15 @@ def as_members(declared: Declared) -> dict[str, Any]:
             members["mounts"] = [str(mount) for mount in declared_so.mounts]
         case RemoteLaunch(transport, url, headers):
             members = {"url": url, "headers": dict(headers)}
-            members["type"] = None if transport is suggested(url) else transport.value
+            members["type"] = None if transport is suggested_transport(url) else transport.value
     members["enabled"] = None if declared.enabled else False
     members["timeout"] = declared.timeout
     members["era"] = None if declared.era is Era.AUTO else declared.era.value
     return {name: value for name, value in members.items() if value is not None and value not in ([], {})}
 
 
-def patched(members: Mapping[str, object], patch: Mapping[str, object]) -> dict[str, object]:
-    """The entry after the patch. Whether it declares a server still, `one` says."""
+def apply_patch(members: Mapping[str, object], patch: Mapping[str, object]) -> dict[str, object]:
+    """Return the patched entry; `server_from_entry` checks whether it is still valid."""
     said = _as_shown(patch)
     before = dict(members)
     headers, new = before.get("headers"), said.get("headers")
@@ -58,31 +57,31 @@ def patched(members: Mapping[str, object], patch: Mapping[str, object]) -> dict[
     return _merged(before, said)
 
 
-def one(label: str, members: Mapping[str, object]) -> Declared:
-    """The server that the entry declares. Raises NotDeclared."""
-    return read(label, members)[0]
+def server_from_entry(label: str, members: Mapping[str, object]) -> DeclaredServer:
+    """Return the server that the entry declares. Raises NotDeclared."""
+    return read_entry(label, members)[0]
 
 
-def read(label: str, members: Mapping[str, object]) -> tuple[Declared, tuple[str, ...]]:
-    """The server that the entry declares, and what of the entry was not read. Raises NotDeclared."""
-    found = alone(label, members)
+def read_entry(label: str, members: Mapping[str, object]) -> tuple[DeclaredServer, tuple[str, ...]]:
+    """Return the server that the entry declares, and notices about ignored keys. Raises NotDeclared."""
+    found = single_server(label, members)
     if not found.servers:
         raise NotDeclared(found.problems, found.notices)
     return found.servers[0], found.notices
 
 
 def confinement(launch: StdioLaunch, sandbox: Profile | None, mounts: Sequence[str] | None) -> Confinement:
-    """How it is to be confined, with what is not said as it is. Raises NotDeclared, as for an entry that says so."""
+    """Return a changed confinement; None keeps a part as it is. Raises NotDeclared for invalid values."""
     profile = launch.profile if sandbox is None else sandbox
     folders = [str(mount) for mount in launch.mounts] if mounts is None else list(mounts)
     entry = {"command": launch.command, "sandbox": profile.value, "mounts": folders}
-    how = one("server", entry).launch
+    how = server_from_entry("server", entry).launch
     assert isinstance(how, StdioLaunch)  # noqa: S101 - its entry has a command
     return Confinement(how.profile, how.mounts)
 
 
 def _as_shown(patch: Mapping[str, object]) -> dict[str, object]:
-    """The patch with the names that `as_members` uses, where it says a thing once."""
+    """Return the patch with the keys that `as_members` uses, unless it has several synonyms of one."""
     said = dict(patch)
     for shown, *others in _SYNONYMS:
         given = [name for name in (shown, *others) if name in said]
@@ -92,7 +91,7 @@ def _as_shown(patch: Mapping[str, object]) -> dict[str, object]:
         disabled = said.pop("disabled")
         said["enabled"] = None if disabled is None else not disabled
     if isinstance(said.get("command"), list):
-        said.setdefault("args", None)  # they are in the list
+        said.setdefault("args", None)  # the list has the arguments
     return said
 
 

@@ -1,10 +1,10 @@
-"""Secret references: `${env:NAME}` and `${file:/path}` in values of environment and headers, files also in arguments.
+"""Secret references: `${env:NAME}` and `${file:/path}` in the environment and headers, files also in arguments.
 
 Rules kept here:
-1. A template is read strictly: whatever begins with `${` is one of the two references or is refused. The forms of
-   other programs are refused in words that say what to write instead; none is guessed at.
-2. References are resolved when a server is launched, never earlier, and only once: what comes out is not read again.
-3. A file is read only if it is, after all symbolic links, a regular file below a folder that was named for it.
+1. A template is read strictly: whatever begins with `${` is one of the two references, or refused. For the forms of
+   other programs, the message says what to write instead; none is guessed.
+2. References are resolved when a server is launched, never earlier, and only once: the result is not resolved again.
+3. A file is read only if it is, after following all symbolic links, a regular file below an allowed folder.
 4. No error repeats a value, nor any part of a template that is not a reference.
 """
 
@@ -29,12 +29,14 @@ _EDITORS: Final = re.compile(
     r"(workspace(Folder|Root|FolderBasename)(:.*)?|userHome|execPath|pathSeparator|/|cwd|file\w+|relativeFile\w*)",
     re.DOTALL,
 )
-_BEYOND: Final = "is below no folder of the setting upstreams.secret_folders, nor among the secrets of this server"
+_BEYOND: Final = (
+    "is neither below a folder in the setting upstreams.secret_folders nor among the secrets of this server"
+)
 _ASKED: Final = frozenset({"input", "command", "config", "promptString"})
 
 
 class ReferenceKind(StrEnum):
-    """Where a reference leads."""
+    """The kinds of reference."""
 
     ENV = "env"
     FILE = "file"
@@ -42,30 +44,30 @@ class ReferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One reference: the variable or the file that holds the value."""
+    """One reference: the variable or the file with the value."""
 
     kind: ReferenceKind
     name: str
 
 
 class BadTemplate(ValueError):
-    """A template cannot be read. The sentence follows the name of its place and repeats nothing of it."""
+    """A template is malformed. The message follows the name of its place and repeats nothing of it."""
 
 
 class Unresolved(NotStarted):
-    """A reference leads to nothing that can be used, so the server is not launched."""
+    """A reference could not be resolved, so the server is not launched."""
 
 
 def parts(template: str) -> tuple[str | Reference, ...]:
-    """The template in order: text that stands for itself, never empty, and references. Raises BadTemplate."""
+    """Return the parts of a template in order: literal text, never empty, and references. Raises BadTemplate."""
     found: list[str | Reference] = []
     literal, *rest = template.split(_OPEN)
     for each in rest:
         inside, closed, after = each.partition("}")
         if not closed:
             raise BadTemplate(
-                'holds "${" without "}"; where the value itself has these characters, '
-                "keep it in a file and write ${file:/path}"
+                'contains "${" without "}"; if the value itself has these characters, '
+                "put it into a file and write ${file:/path}"
             )
         found += [literal, _reference(inside)]
         literal = after
@@ -73,63 +75,64 @@ def parts(template: str) -> tuple[str | Reference, ...]:
 
 
 def literals(template: str) -> tuple[str, ...]:
-    """What of the template stands for itself, and so may be a secret that was written out."""
+    """Return the literal parts of a template, which may be secrets that were written out. Raises BadTemplate."""
     return tuple(part for part in parts(template) if isinstance(part, str))
 
 
-def referenced(template: str) -> tuple[Reference, ...]:
+def references_in(template: str) -> tuple[Reference, ...]:
+    """Return the references of a template. Raises BadTemplate."""
     return tuple(part for part in parts(template) if isinstance(part, Reference))
 
 
-def bare(template: str, instead: str) -> str:
-    """The template with this in the place of each reference."""
+def replace_references(template: str, instead: str) -> str:
+    """Return the template with `instead` for each reference. Raises BadTemplate."""
     return "".join(part if isinstance(part, str) else instead for part in parts(template))
 
 
-def shown(template: str) -> str:
-    """The template if nothing in it can be a secret, else only that there is one."""
+def shown_template(template: str) -> str:
+    """Return the template for display, `(set)` if it has a literal part, which may be a secret."""
     try:
         return template if template and not literals(template) else "(set)"
     except BadTemplate:
         return "(set)"
 
 
-def unreferenced(text: str) -> str | None:
-    """What is wrong with a reference where none may stand; None if there is none. Repeats nothing of the text."""
+def misplaced_reference(text: str) -> str | None:
+    """Return what is wrong with a text that may have no references; None if it has none. Repeats nothing of it."""
     if _OPEN not in text:
         return None
     inside = text.partition(_OPEN)[2].partition("}")[0]
     hint = "; mcpguard has no workspace" if _EDITORS.fullmatch(inside) else ""
     where = "values of env and headers, and ${file:/path} in args"
-    return f"must be written out, without ${{…}}{hint}; references stand in {where}"
+    return f"must be written out, without ${{…}}{hint}; references are allowed in {where}"
 
 
 def unfit_template(text: str) -> str | None:
-    """What is wrong with a text in which only files may be referred to; None if it is fit. Repeats nothing of it."""
+    """Return what is wrong with a text that may refer to files only; None if it is valid. Repeats nothing of it."""
     try:
-        found = referenced(text)
+        found = references_in(text)
     except BadTemplate as error:
         return str(error)
     if any(each.kind is not ReferenceKind.FILE for each in found):
-        return "may refer to files only: write ${file:/path}"
+        return "may only refer to files: write ${file:/path}"
     return None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Value:
-    """What a template is at one moment, and what its references led to."""
+class ResolvedValue:
+    """The resolved value of a template, and the values of its references."""
 
     whole: str
     referenced: tuple[str, ...] = ()
 
 
 def resolve(template: str, environ: Mapping[str, str], folders: Iterable[Path]) -> str:
-    """The value at this moment. Raises Unresolved. A header's value has to be checked afterwards."""
-    return resolved(template, environ, folders).whole
+    """Return the current value. Raises Unresolved. The value of a header has to be checked afterwards."""
+    return resolve_parts(template, environ, folders).whole
 
 
-def resolved(template: str, environ: Mapping[str, str], folders: Iterable[Path]) -> Value:
-    """The same, with what its references led to."""
+def resolve_parts(template: str, environ: Mapping[str, str], folders: Iterable[Path]) -> ResolvedValue:
+    """Return the current value with the values of its references. Raises Unresolved."""
     try:
         found = parts(template)
     except BadTemplate as error:
@@ -137,7 +140,7 @@ def resolved(template: str, environ: Mapping[str, str], folders: Iterable[Path])
     allowed = tuple(folders)
     every = [(part, part if isinstance(part, str) else _value(part, environ, allowed)) for part in found]
     referenced = tuple(value for part, value in every if not isinstance(part, str))
-    return Value("".join(value for _, value in every), referenced)
+    return ResolvedValue("".join(value for _, value in every), referenced)
 
 
 def _reference(inside: str) -> Reference:
@@ -145,11 +148,11 @@ def _reference(inside: str) -> Reference:
     match word:
         case "env" if colon:
             if not VARIABLE.fullmatch(name):
-                raise BadTemplate("must name a variable of the environment in ${env:NAME}, and nothing else")
+                raise BadTemplate("must name an environment variable in ${env:NAME}, and nothing else")
             return Reference(ReferenceKind.ENV, name)
         case "file" if colon:
             if not name.startswith("/") or not name.isprintable():
-                raise BadTemplate("must name a file by its whole path in ${file:/path}")
+                raise BadTemplate("must name a file by its absolute path in ${file:/path}")
             return Reference(ReferenceKind.FILE, name)
         case _:
             raise BadTemplate(_instead(inside, word))
@@ -159,14 +162,14 @@ def _instead(inside: str, word: str) -> str:
     if word == "keyring":
         return "cannot be taken from a keyring yet; write ${env:NAME} or ${file:/path}"
     if word in _ASKED:
-        return "cannot be asked for; put it where mcpguard starts and write ${env:NAME}, or write ${file:/path}"
+        return "cannot be prompted for; set it where mcpguard is started and write ${env:NAME}, or write ${file:/path}"
     if _EDITORS.fullmatch(inside):
-        return "must be written out, as mcpguard has no workspace and no editor"
+        return "must be written out: mcpguard has no workspace and no editor"
     if VARIABLE.fullmatch(inside):
         return "must be ${env:NAME} instead of ${NAME}"
     if _DEFAULT.fullmatch(inside):
-        return "must be ${env:NAME}, without a default; give the variable where mcpguard starts"
-    return 'holds "${" that begins no reference; there are ${env:NAME} and ${file:/path}'
+        return "must be ${env:NAME}, without a default; set the variable where mcpguard is started"
+    return 'contains "${" without a valid reference; write ${env:NAME} or ${file:/path}'
 
 
 def _value(reference: Reference, environ: Mapping[str, str], folders: tuple[Path, ...]) -> str:
@@ -180,31 +183,32 @@ def _value(reference: Reference, environ: Mapping[str, str], folders: tuple[Path
 
 
 def _content(name: str, folders: tuple[Path, ...]) -> str:
-    told = visible(name[:200])
+    shown_path = visible(name[:200])
     try:
+        # Links are followed before the check: a link inside an allowed folder must not lead out of it.
         path = Path(name).resolve()
         if not any(folder.is_absolute() and path.is_relative_to(folder.resolve()) for folder in folders):
-            raise Unresolved(f"{told} {_BEYOND}")
-        data = _regular(path, told)
+            raise Unresolved(f"{shown_path} {_BEYOND}")
+        data = _regular(path, shown_path)
         text = data.decode()
     except UnicodeDecodeError:
-        raise Unresolved(f"{told} is not UTF-8 text") from None
+        raise Unresolved(f"{shown_path} is not UTF-8 text") from None
     except OSError as error:
-        raise Unresolved(f"{told} cannot be read: {error.strerror}") from None
+        raise Unresolved(f"{shown_path} cannot be read: {error.strerror}") from None
     except (RuntimeError, ValueError):  # a loop of symbolic links, or no path at all
-        raise Unresolved(f"{told} cannot be read") from None
+        raise Unresolved(f"{shown_path} cannot be read") from None
     value = text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
     if not value or "\0" in value:
-        raise Unresolved(f"{told} is empty" if not value else f"{told} holds a NUL character")
+        raise Unresolved(f"{shown_path} is empty" if not value else f"{shown_path} contains a NUL character")
     return value
 
 
-def _regular(path: Path, told: str) -> bytes:
-    """The path has no symbolic links any more; if its end has become one since, it is not followed."""
+def _regular(path: Path, shown_path: str) -> bytes:
+    """Read a regular file. The path was resolved before; O_NOFOLLOW refuses a link that took its place since."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Unresolved(f"{told} is not a regular file")
+            raise Unresolved(f"{shown_path} is not a regular file")
         data = file.read(LARGEST_SECRET + 1)
     if len(data) > LARGEST_SECRET:
-        raise Unresolved(f"{told} is larger than {LARGEST_SECRET} bytes")
+        raise Unresolved(f"{shown_path} is larger than {LARGEST_SECRET} bytes")
     return data

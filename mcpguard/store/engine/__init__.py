@@ -1,1 +1,1 @@
-"""The databases: how they are opened, read and written, and brought to their schema."""
+"""The databases: opened, read, written and upgraded."""

@@ -1,4 +1,4 @@
-"""What the writer and the readers need of a database; `sqlite` and `postgres` are the two there are."""
+"""The interface of a database to the writer and the readers; `sqlite` and `postgres` implement it."""
 
 from pathlib import Path
 from typing import Protocol
@@ -12,47 +12,47 @@ __all__ = ["Backend", "Connection", "cause"]
 
 
 class Backend(Protocol):
-    """One database that the guard can live on."""
+    """A database that the guard can use."""
 
     name: str
-    """What to call it in messages; never contains a password."""
+    """The name in messages; it never contains a password."""
 
     def connect(self) -> Connection:
-        """The one writing connection. Raises StoreUnavailable when it is not to be had."""
+        """Open the only writing connection. Raises StoreUnavailable."""
         ...
 
-    def disconnected(self) -> None:
-        """The writing connection was closed; the next is a new one."""
+    def note_disconnect(self) -> None:
+        """Note that the writing connection was closed and the next one is new."""
         ...
 
     def begin(self, connection: Connection, durability: Durability) -> None:
-        """Start the transaction in which a batch runs, to be committed with this durability."""
+        """Begin the transaction of a batch, to be committed with this durability."""
         ...
 
     def still_there(self) -> None:
-        """Raise StoreUnavailable when what we write is not what a reader would find."""
+        """Raise StoreUnavailable if readers would not find what is written."""
         ...
 
     def readers(self, count: int) -> Engine:
-        """Connections that cannot write."""
+        """Return an engine whose connections cannot write."""
         ...
 
     def upgrade_lock(self, connection: Connection) -> None:
-        """Keep every other process from upgrading until the transaction ends."""
+        """Prevent every other process from upgrading until the transaction ends."""
         ...
 
     def back_up(self, before: str) -> Path | None:
-        """A copy of the database before its schema is changed from `before`; None where its server's tools do that."""
+        """Copy the database before its schema is upgraded from `before`; None where the tools of its server do that."""
         ...
 
     def forget(self) -> bool:
-        """Have what was removed lie in no log of the database's own either, as far as that is ours to say; False where
-        somebody who reads is in the way of that just now."""
+        """Remove deleted content from the database's own log too, where mcpguard can; False if a reader prevents it
+        now."""
         ...
 
     def dispose(self) -> None: ...
 
 
 def cause(error: SQLAlchemyError) -> str:
-    """What the driver said, without the statement and its parameters."""
+    """Return the message of the driver, without the statement and its parameters."""
     return str(getattr(error, "orig", None) or error).strip()

@@ -1,13 +1,13 @@
-"""How much of a failure a commit must survive."""
+"""The failures that a commit must survive."""
 
 from enum import IntEnum
 
 
 class Durability(IntEnum):
-    """Ordered: a batch gets the highest that any of its jobs asks for."""
+    """Durability of a commit, in ascending order: a batch gets the highest of its jobs."""
 
     COMMITTED = 0
-    """Survives the end of our process, however it ends. A power failure may lose the newest."""
+    """Survives any end of the process. A power failure may lose the newest records."""
 
     SYNCED = 1
-    """Has reached the disk before anyone is told."""
+    """Is on the disk before anyone is told."""

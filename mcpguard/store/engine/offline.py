@@ -1,4 +1,4 @@
-"""Reading a store that somebody else may be writing to, or a copy of one. Never writes, never makes a file."""
+"""Reads a store that another process may be writing to, or a copy of one. It never writes and never creates a file."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -33,49 +33,49 @@ from mcpguard.store.rows.tables import bodies, chains, checkpoints, records
 
 Place = Path | URL
 STEPS = 100_000
-"""Of SQLite's machine, between two looks at whether it is to go on: a few milliseconds."""
+"""Steps of SQLite's virtual machine between two checks of `halted`: a few milliseconds."""
 OPTIONS = "-c default_transaction_read_only=on -c idle_session_timeout=0 -c idle_in_transaction_session_timeout=0"
-"""Of a session on a server: it only reads, and is idle for as long as it takes to look at what it has read."""
+"""Options of a session on a server: it is read-only, and may be idle while its rows are being examined."""
 NEEDED = {table.name for table in (chains, records, bodies, checkpoints)}
 
 
 @contextmanager
-def reading(place: Place, halted: Callable[[], bool] | None = None) -> Iterator[Callable[[], Connection]]:
-    """Something that opens reading connections to a database file or a PostgreSQL server. `halted`: whether a statement
-    that takes long in a file is to be given up."""
+def open_offline(place: Place, halted: Callable[[], bool] | None = None) -> Iterator[Callable[[], Connection]]:
+    """Yield a function that opens reading connections to a database file or a server. `halted`: whether a long
+    statement on a file should be aborted."""
     engine = _file(place, halted) if isinstance(place, Path) else _server(place)
     try:
         with engine.connect() as connection:
-            _refuse_another(connection, named(place))
+            _refuse_another(connection, place_name(place))
         yield engine.connect
     except SQLAlchemyError as error:
-        raise StoreUnavailable(f"{named(place)} cannot be read: {cause(error)}") from error
+        raise StoreUnavailable(f"{place_name(place)} cannot be read: {cause(error)}") from error
     finally:
         engine.dispose()
 
 
 def place_from(text: str) -> Place:
-    """A path, or the URL of a server."""
+    """Return a path, or the URL of a server. Raises StoreUnavailable for an invalid URL."""
     if "://" not in text:
         return Path(text)
     try:
         return make_url(text)
     except ArgumentError as error:
-        raise StoreUnavailable("the URL of the database cannot be understood") from error
+        raise StoreUnavailable("the URL of the database is not valid") from error
 
 
 def _refuse_another(connection: Connection, place: str) -> None:
     found = inspect(connection)
     missing = NEEDED - set(found.get_table_names())
     if missing:
-        raise StoreUnavailable(f"{place} is no store of mcpguard: it has no table {', '.join(missing)}")
+        raise StoreUnavailable(f"{place} is not a database of mcpguard: it has no table {', '.join(missing)}")
     if {*records.columns.keys()} - {column["name"] for column in found.get_columns(records.name)}:
-        raise StoreUnavailable(f"{place} is of an older version: mcpguard db upgrade makes it one of this version")
+        raise StoreUnavailable(f"{place} has the schema of an older version; upgrade it first")
 
 
 def _file(path: Path, halted: Callable[[], bool] | None) -> Engine:
     if not path.is_file():
-        raise StoreUnavailable(f"{path} is not there")
+        raise StoreUnavailable(f"{path} does not exist")
     # A copy without its WAL, in a folder that cannot be written, opens only as immutable; a live store must not be
     # opened so, because its WAL would be passed over.
     wal = path.with_name(path.name + "-wal")
@@ -98,7 +98,7 @@ def _file(path: Path, halted: Callable[[], bool] | None) -> Engine:
 
 
 def refuse_misfits(connection: Connection, place: str) -> None:
-    """SQLite lets a cell hold any type. What mcpguard never writes is refused here, by name, not met in the middle."""
+    """Raise NotWhole for a value of a type that mcpguard never writes: SQLite allows any type in any cell."""
     if connection.dialect.name != "sqlite":
         return
     for table in (records, bodies, checkpoints):
@@ -106,7 +106,7 @@ def refuse_misfits(connection: Connection, place: str) -> None:
         key = select(cast(table.c.chain, Text), cast(table.c.seq, Text)).where(wrong).limit(1)
         if found := connection.execute(key).first():
             raise NotWhole(
-                f"{place} is not whole: in the table {table.name}, record {found[1]} of chain {found[0]} holds "
+                f"{place} was modified: in the table {table.name}, record {found[1]} of chain {found[0]} has "
                 "a value of a type that mcpguard never writes"
             )
 
@@ -125,7 +125,7 @@ def _connected(uri: str, halted: Callable[[], bool] | None) -> sqlite3.Connectio
 
 
 def _text(stored: bytes) -> str:
-    """Bytes that are no text, in a column where text belongs, must be found and not stop the search."""
+    """Decode any bytes: invalid text must be reported as a finding, not stop the verification."""
     return stored.decode(errors="surrogateescape")
 
 
@@ -137,6 +137,6 @@ def _server(url: URL) -> Engine:
     )
 
 
-def named(place: Place) -> str:
-    """What to call it in messages; never contains a password."""
+def place_name(place: Place) -> str:
+    """Return the name in messages; it never contains a password."""
     return place.render_as_string(hide_password=True) if isinstance(place, URL) else str(place)

@@ -1,15 +1,14 @@
 """PostgreSQL, by URL.
 
 Rules kept here:
-1. One guard writes to a database: the writing connection holds a session-level advisory lock, and a connection that
-   does not get it is not used.
-2. `SYNCED` is synchronous_commit on, `COMMITTED` off: a crash of the *server* may then lose the newest records, which
-   the ledger notices and records as lost.
-3. What the guard needs of a session it sets itself, so that what is set for all sessions, such as an end of those that
-   are idle, cannot take the lock from it.
-4. No answer is waited for without an end. The server ends what takes too long; where no answer comes at all, as the
-   network swallows everything, the connection is given up here, and the server ends the session (and lets go of the
-   lock) when it hears nothing any more.
+1. One guard writes to a database: the writing connection holds a session-level advisory lock, and a connection without
+   it is not used.
+2. `SYNCED` is synchronous_commit on, `COMMITTED` off: a crash of the *database server* may then lose the newest
+   records, which the ledger notices and records as lost.
+3. The guard sets all session parameters that it needs itself, so that defaults of the server, such as a timeout of idle
+   sessions, cannot take the lock from it.
+4. Every wait has a timeout. The server ends long statements; if no answer comes at all, because the network drops
+   everything, the connection is closed here, and keepalives make the server end the session and release the lock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,13 +25,13 @@ from mcpguard.store.engine.backend import cause
 from mcpguard.store.engine.durability import Durability
 
 ACTIVE: Final = 1
-"""What libpq calls a connection on which something was asked and not answered (PQTRANS_ACTIVE)."""
+"""libpq's status of a connection with an unanswered query (PQTRANS_ACTIVE)."""
 ENCODING: Final = "UTF8"
 LOCK_NOT_AVAILABLE: Final = "55P03"
 WRITER_LOCK = 0x6D637067_77726974
 UPGRADE_LOCK = 0x6D637067_75706772
 SILENCE: Final = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
-"""After how much of it the server ends a session: 25 seconds."""
+"""The server ends a silent session after 25 seconds."""
 
 
 class Postgres:
@@ -59,8 +58,8 @@ class Postgres:
             raise
         return connection
 
-    def disconnected(self) -> None:
-        """Nothing to do: the server ends the lock with the session."""
+    def note_disconnect(self) -> None:
+        """Do nothing: the server releases the lock with the session."""
 
     def begin(self, connection: Connection, durability: Durability) -> None:
         connection.begin()
@@ -68,7 +67,7 @@ class Postgres:
         connection.exec_driver_sql(f"SET LOCAL synchronous_commit TO {level}")
 
     def still_there(self) -> None:
-        """Nothing to do: a commit that the server confirms is what readers find."""
+        """Do nothing: readers find every commit that the server has confirmed."""
 
     def readers(self, count: int) -> Engine:
         return self._engine(QueuePool, read_only=True, size=count)
@@ -80,17 +79,17 @@ class Postgres:
         return None
 
     def forget(self) -> bool:
-        return True  # its server's operator decides when it vacuums, and what becomes of its log
+        return True  # vacuuming and the write-ahead log belong to the operator of the server
 
     def dispose(self) -> None:
         for engine in self._engines:
             engine.dispose()
 
     def _claim(self, connection: Connection) -> None:
-        """Take the database for this guard, if it is one that a guard can use."""
+        """Lock the database for this guard. Raises StoreUnavailable if it is in use or unusable."""
         try:
             encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
-            # Waits as long as for any lock: a session of ours that just ended may not have let go of it yet.
+            # Waits as long as for any lock: our last session may have ended without having released it yet.
             connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": WRITER_LOCK})
             connection.commit()
         except SQLAlchemyError as error:
@@ -99,15 +98,15 @@ class Postgres:
             raise StoreUnavailable(f"{self.name} cannot be used: {cause(error)}") from error
         if encoding != ENCODING:
             raise StoreUnavailable(
-                f"{self.name} keeps text as {encoding}, which cannot hold every name and argument. Make the database "
-                f"with: createdb --encoding={ENCODING} --template=template0 NAME"
+                f"{self.name} has the encoding {encoding}, which cannot store every name and argument. Create the "
+                f"database with: createdb --encoding={ENCODING} --template=template0 NAME"
             )
 
     def _engine(self, pool: type[NullPool] | type[QueuePool], *, read_only: bool, size: int = 0) -> Engine:
         milliseconds = int(self._busy_timeout * 1000)
         longest = 10 * milliseconds
         options = f"-c lock_timeout={milliseconds} -c statement_timeout={longest} -c idle_session_timeout=0 {SILENCE}"
-        if read_only:  # who reads for somebody slow is idle in between, and keeps nobody waiting
+        if read_only:  # a reader for a slow client is idle in between, and blocks nobody
             options += " -c default_transaction_read_only=on -c idle_in_transaction_session_timeout=0"
         else:
             options += f" -c idle_in_transaction_session_timeout={2 * longest}"
@@ -127,20 +126,20 @@ class Postgres:
 
 
 def _connected(
-    longest: float,
+    timeout: float,
     dialect: Any,  # noqa: ANN401 - it is PostgreSQL's, which the types do not say
     _: object,
     given: Sequence[Any],
     named: Mapping[str, Any],
 ) -> object:
-    """A connection that waits so many seconds for an answer and no longer. It is closed then: what came after that
-    would be taken for the answer to something else."""
+    """Connect with a timeout for every answer. After it the connection is closed: a late answer would be taken for the
+    answer to the next query."""
     connection = dialect.connect(*given, **named)
     wait = connection.wait
 
     def bounded(*about: object, **more: object) -> object:
         try:
-            return wait(*about, **{"timeout": longest} | more)
+            return wait(*about, **{"timeout": timeout} | more)
         except dialect.dbapi.OperationalError:
             if connection.pgconn.transaction_status == ACTIVE:
                 connection.close()

@@ -1,4 +1,4 @@
-"""Reading, in threads of its own, on connections that cannot write."""
+"""Reads in threads of its own, on connections that cannot write."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 class Readers:
-    """A few reading connections."""
+    """A pool of reading connections."""
 
     def __init__(self, backend: Backend, count: int) -> None:
         self._engine = backend.readers(count)
         self._limiter = CapacityLimiter(count)
 
     async def run(self, work: Callable[[Connection], T]) -> T:
-        """What `work` finds. It must not keep the connection."""
+        """Run `work` and return its result. It must not keep the connection."""
         return await to_thread.run_sync(self._read, work, limiter=self._limiter)
 
     def _read(self, work: Callable[[Connection], T]) -> T:

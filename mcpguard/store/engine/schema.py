@@ -1,9 +1,9 @@
-"""Bringing a database to the schema that this version needs.
+"""Upgrades a database to the schema of this version.
 
 Rules kept here:
-1. Under a lock, in one transaction: a failed upgrade leaves what was there.
-2. A schema that this version does not know is refused: a newer version made it.
-3. SQLite is copied before its schema is changed.
+1. An upgrade runs under a lock in one transaction: a failed one leaves the database unchanged.
+2. An unknown schema is refused: a newer version made it.
+3. A SQLite file is copied before its schema is upgraded.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from mcpguard.store.engine.durability import Durability
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """What became of a database: its schema before (None: it was new) and after, and the copy that was made."""
+    """The result of an upgrade: the schema before (None: the database was new) and after, and the backup."""
 
     before: str | None
     after: str
@@ -34,7 +34,7 @@ class Upgrade:
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """The schema that a database has, the newest that this version knows, and whether it knows that of the database."""
+    """The schema of a database, the newest that this version knows, and whether the former is known."""
 
     found: str | None
     newest: str
@@ -42,17 +42,17 @@ class SchemaState:
 
 
 def schema_of(connection: Connection) -> SchemaState:
-    """Only reads. Raises StoreUnavailable where that cannot be told."""
+    """Return the state of the schema, without writing. Raises StoreUnavailable."""
     directory, newest = _scripts(_configured(None))
     try:
         found = MigrationContext.configure(connection).get_current_revision()
     except CommandError as error:
-        raise StoreUnavailable(f"which schema the database has cannot be told: {error}") from error
+        raise StoreUnavailable(f"the schema of the database cannot be determined: {error}") from error
     return SchemaState(found, newest, found is None or found in _known(directory))
 
 
 def upgrade(backend: Backend, scripts: Path | None = None) -> Upgrade:
-    """Bring the database to the newest schema that `scripts` know."""
+    """Upgrade the database to the newest schema of `scripts`. Raises StoreUnavailable."""
     config = _configured(scripts)
     directory, newest = _scripts(config)
     connection = backend.connect()
@@ -69,7 +69,7 @@ def upgrade(backend: Backend, scripts: Path | None = None) -> Upgrade:
         return Upgrade(before, newest, backup)
     except SQLAlchemyError as error:
         raise StoreUnavailable(
-            f"{backend.name} could not be brought to schema {newest}: {cause(error)}. It is as it was"
+            f"{backend.name} could not be upgraded to schema {newest}: {cause(error)}. It is unchanged"
         ) from error
     finally:
         connection.close()
@@ -83,7 +83,7 @@ def _configured(scripts: Path | None) -> Config:
 
 
 def _scripts(config: Config) -> tuple[ScriptDirectory, str]:
-    """What there is to bring a database up, and the schema that it has then."""
+    """Return the migrations, and the newest schema."""
     directory = ScriptDirectory.from_config(config)
     newest = directory.get_current_head()
     assert newest is not None  # noqa: S101 - we ship at least one
@@ -98,10 +98,10 @@ def _refuse_unknown(directory: ScriptDirectory, backend: Backend, before: str | 
     if before is not None and before not in _known(directory):
         raise StoreUnavailable(
             f"{backend.name} has schema {before}, which mcpguard {__version__} (schema {newest}) does not know: "
-            "a newer version upgraded it. Start that version, or restore the copy it made in backups/"
+            "a newer version upgraded it. Start that version, or restore its backup from backups/"
         )
 
 
 def _run(config: Config, connection: Connection) -> None:
-    config.attributes["connection"] = connection  # migrations/env.py works on it, inside our transaction
+    config.attributes["connection"] = connection  # migrations/env.py uses it, inside our transaction
     command.upgrade(config, "head")

@@ -2,14 +2,14 @@
 
 Rules kept here:
 1. The file, its WAL and every backup are readable by the guard's own account only.
-2. A commit to a database whose file was unlinked or replaced succeeds without a word, so the files are compared with
-   the open ones before a batch and again before anyone is told that it is stored.
-3. The driver begins no transactions of its own: `BEGIN IMMEDIATE` for writers, so that a lock held by somebody else
-   is met at the beginning and not in the middle.
-4. What is removed is overwritten: it must not be found in the file any more.
-5. Nobody but SQLite opens the file, its WAL or its index in this process once a connection is open: closing any
-   descriptor of a file drops all locks of the process on it, and then another program that reads the database takes
-   itself for the last one, and deletes the WAL.
+2. A commit to a file that was unlinked or replaced succeeds silently, so the files are compared with the open ones
+   before a batch, and again before anyone is told that it is stored.
+3. The driver begins no transactions by itself: writers use `BEGIN IMMEDIATE`, so that a foreign lock is met at the
+   beginning and not in the middle.
+4. Deleted content is overwritten, so that it cannot be recovered from the file.
+5. While a connection is open, only SQLite opens the file, its WAL or its index in this process: closing any descriptor
+   of a file drops all locks of the process on it. Another program that reads the database would then take itself for
+   the last one, and delete the WAL.
 """
 
 import errno
@@ -29,12 +29,12 @@ from mcpguard.store.engine.backend import cause
 from mcpguard.store.engine.durability import Durability
 
 FORGETTING: Final = 0.2
-"""Seconds for which somebody who reads is waited for while the WAL is emptied: nobody can write meanwhile."""
+"""Seconds to wait for readers while the WAL is truncated: nothing can be written meanwhile."""
 Identity = tuple[int, int]
 
 
 class SQLite:
-    """A database file of our own."""
+    """A SQLite database file."""
 
     def __init__(self, path: Path, busy_timeout: float) -> None:
         self.path = path
@@ -48,7 +48,7 @@ class SQLite:
         self._engines: list[Engine] = []
 
     def connect(self) -> Connection:
-        """Open the file, made on first use. Later it must be the same file: a restored one wants a restart."""
+        """Open the file, which is created at first. Later it must be the same file: a restored one needs a restart."""
         if self._identity is not None:
             self._same_file()
         try:
@@ -67,11 +67,11 @@ class SQLite:
         self._identity = _identity(self.name)
         return connection
 
-    def disconnected(self) -> None:
+    def note_disconnect(self) -> None:
         self._durability = None
-        self._wal = None  # closing the last connection removes it
+        self._wal = None  # closing the last connection deletes the WAL
         for engine in self._engines:
-            engine.dispose()  # readers must not go on with a WAL that is no longer the one
+            engine.dispose()  # readers must not continue with the deleted WAL
 
     def begin(self, connection: Connection, durability: Durability) -> None:
         if durability is not self._durability:  # SQLite ignores the pragma inside a transaction
@@ -91,10 +91,10 @@ class SQLite:
         return self._engine(QueuePool, "PRAGMA query_only=ON", size=count)
 
     def upgrade_lock(self, connection: Connection) -> None:
-        """Nothing to do: `BEGIN IMMEDIATE` is the lock."""
+        """Do nothing: `BEGIN IMMEDIATE` is the lock."""
 
     def back_up(self, before: str) -> Path | None:
-        """`backups/<name>-<schema>.db` beside the file; an existing one is kept and a number added."""
+        """Copy to `backups/<name>-<schema>.db` beside the file, with a number if that exists already."""
         folder = self.path.parent / "backups"
         folder.mkdir(mode=0o700, exist_ok=True)
         target, number = folder / f"{self.path.stem}-{before}.db", 1
@@ -105,10 +105,10 @@ class SQLite:
         return target
 
     def forget(self) -> bool:
-        """The WAL keeps what was written until it is written over, so it is emptied."""
+        """Truncate the WAL, which keeps deleted content until it is overwritten."""
         try:
             self._same_file()
-            with closing(_beside(self.path, "rw", FORGETTING)) as connection:
+            with closing(_separate_connection(self.path, "rw", FORGETTING)) as connection:
                 found: tuple[int, ...] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except (sqlite3.Error, StoreUnavailable):
             return False
@@ -125,7 +125,7 @@ class SQLite:
     def _engine(self, pool: type[NullPool] | type[QueuePool], *pragmas: str, size: int = 0) -> Engine:
         options = {"pool_size": size, "max_overflow": 0} if size else {}
         engine = create_engine(
-            # Where the file is gone nobody makes another one, which would take the place of what was there.
+            # Never create a missing file: a new one would silently replace the lost database.
             URL.create("sqlite", database=self.path.absolute().as_uri(), query={"mode": "rw", "uri": "true"}),
             poolclass=pool,
             connect_args={"timeout": self._busy_timeout, "isolation_level": None, "check_same_thread": False},
@@ -144,25 +144,25 @@ class SQLite:
 
 
 def _make(path: Path) -> None:
-    """Make the file for our own account, where there is none; one that is there is looked at and not opened."""
+    """Create the file for our own account if it does not exist. An existing one is checked, but not opened (rule 5)."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
-        if not path.exists():  # a link that leads nowhere yet
+        if not path.exists():  # a symbolic link to a missing file
             os.close(os.open(path.resolve(), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         elif not os.access(path, os.R_OK | os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES)) from None
 
 
 def copy(source: Path, target: Path) -> None:
-    """A consistent copy of a live database, readable by us only. Refuses to overwrite; a failure leaves no copy."""
+    """Copy a live database consistently, readable by us only. Never overwrites; a failure leaves no copy."""
     try:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise StoreUnavailable(f"{target} cannot be made: {error.strerror}") from error
+        raise StoreUnavailable(f"{target} cannot be created: {error.strerror}") from error
     try:
         with (
-            closing(_beside(source, "ro")) as live,
+            closing(_separate_connection(source, "ro")) as live,
             closing(sqlite3.connect(target)) as new,
         ):
             live.backup(new)
@@ -171,8 +171,8 @@ def copy(source: Path, target: Path) -> None:
         raise StoreUnavailable(f"{source} cannot be copied to {target}: {error}") from error
 
 
-def _beside(path: Path, mode: str, timeout: float = 5.0) -> sqlite3.Connection:
-    """A connection of one's own to a file that is there."""
+def _separate_connection(path: Path, mode: str, timeout: float = 5.0) -> sqlite3.Connection:
+    """Open a separate connection to an existing file."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout)
 
 
@@ -185,7 +185,7 @@ def _driver(connection: Connection) -> sqlite3.Connection:
 
 
 def _identity(path: str) -> Identity | None:
-    """Takes a string, and so half the time: asked four times for every batch."""
+    """Return device and inode of a path. A string takes half the time of a Path; it runs four times per batch."""
     try:
         found = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:

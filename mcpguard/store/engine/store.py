@@ -1,4 +1,4 @@
-"""Opening the store: which database, its schema, one writer, a few readers."""
+"""Opens the store: upgrades the database, and starts one writer and a few readers."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -20,8 +20,8 @@ log = structlog.get_logger("mcpguard.store")
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """An open store. `name` says where it is, without a password; `exports` read for long, apart from those for whom
-    calls wait."""
+    """An open store. `name` says where it is, without a password; `exports` are for long reads, apart from the readers
+    that calls wait for."""
 
     name: str
     schema: str
@@ -29,14 +29,14 @@ class Store:
     readers: Readers
     exports: Readers
     forget: Callable[[], bool]
-    """See `Backend`; it takes a moment."""
+    """`Backend.forget`, which blocks for a moment."""
 
 
 @asynccontextmanager
-async def opened(
+async def open_store(
     backend: Backend, participant: Participant, *, batch: int, readers: int, scripts: Path | None = None
 ) -> AsyncIterator[Store]:
-    """The store, upgraded and writable, for as long as the block runs."""
+    """Yield the upgraded, writable store for the time of the block."""
     try:
         done = await to_thread.run_sync(upgrade, backend, scripts)
         if done.before != done.after:

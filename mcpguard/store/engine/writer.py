@@ -1,14 +1,14 @@
 """The one thread that writes.
 
 Rules kept here:
-1. Whatever is queued when the thread is free becomes one transaction; nobody lingers for company.
-2. Nobody is told that a job is done before its transaction is committed with the durability that it asked for, and
-   before the files were found to be the ones that were opened.
-3. A job that fails takes back its own changes and no others' (savepoint). A `bare` job gets no savepoint and promises
-   not to fail; if it does, the whole batch fails.
-4. When a transaction fails, every job in it fails with StoreUnavailable, and the next batch starts on a new connection.
-   It does so too after a job that the database refused: the session may be one that can only read.
-5. The thread ends only when told to; if it dies, everyone who waits or comes later hears of it.
+1. Everything that is queued when the thread is free becomes one transaction; the thread never waits for more.
+2. A job is reported as done only after its transaction was committed with the requested durability, and the files were
+   found to be the ones that were opened.
+3. A failed job rolls back its own changes and no others (savepoint). A `bare` job has no savepoint and must not fail;
+   if it does, the whole batch fails.
+4. If a transaction fails, every job in it fails with StoreUnavailable, and the next batch starts on a new connection.
+   So it does after a job that the database refused: the session may have become read-only.
+5. The thread ends only on request; if it dies, every waiting or later caller gets an error.
 """
 
 import asyncio
@@ -16,8 +16,10 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
+import anyio
 import structlog
 from anyio import to_thread
 from sqlalchemy import Connection
@@ -26,27 +28,37 @@ from sqlalchemy.exc import SQLAlchemyError
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.engine.backend import Backend, cause
 from mcpguard.store.engine.durability import Durability
-from mcpguard.store.engine.waiting import settled
 
 T = TypeVar("T")
 log = structlog.get_logger("mcpguard.store")
 
 
 class Participant(Protocol):
-    """Something with state beside the transaction, which must follow what becomes of it. On the writer's thread."""
+    """State in memory that has to follow the transaction. Called on the writer's thread."""
 
-    def begin(self, connection: Connection) -> None: ...
+    def begin(self, connection: Connection) -> None:
+        """Prepare for a batch in a new transaction."""
+        ...
+
     def mark(self, connection: Connection) -> object:
-        """Where it stands, to come back to. What it has not written yet, it writes before it answers."""
+        """Write what is pending, and return the current state for `return_to`."""
         ...
 
-    def back_to(self, mark: object) -> None: ...
+    def return_to(self, mark: object) -> None:
+        """Return to a state: the job since then was rolled back."""
+        ...
+
     def prepare(self, connection: Connection) -> None:
-        """Last chance to write before the commit."""
+        """Write what is pending: the commit follows."""
         ...
 
-    def kept(self) -> None: ...
-    def undone(self) -> None: ...
+    def confirm(self) -> None:
+        """Note that the batch is stored."""
+        ...
+
+    def discard(self) -> None:
+        """Forget everything that is not certainly stored: the batch failed, or the connection ended."""
+        ...
 
 
 @dataclass(slots=True)
@@ -66,7 +78,7 @@ class _Job:
 
 
 class Writer:
-    """Carries out jobs on the one writing connection, in the order in which they come."""
+    """Runs jobs on the only writing connection, in the order in which they are submitted."""
 
     def __init__(self, backend: Backend, participant: Participant, batch: int) -> None:
         self._backend = backend
@@ -83,23 +95,23 @@ class Writer:
     async def submit(
         self, work: Callable[[Connection], T], durability: Durability = Durability.COMMITTED, *, bare: bool = False
     ) -> T:
-        """Carry out `work` and return what it returned, once that is stored."""
+        """Run `work` and return its result once it is stored. Raises StoreUnavailable, or what `work` raises."""
         if self._stopping.is_set():
             raise StoreUnavailable("the writer has stopped")
         job = _Job(work, durability, bare, self._loop.create_future())
         self._queue.put(job)
-        if self._stopping.is_set():  # the thread died in between and may have looked through the queue already
+        if self._stopping.is_set():  # the thread may have died in between, after its last look at the queue
             self._tell(self._left_over())
-        result: T = await settled(job.future)
+        result: T = await wait_until_done(job.future)
         return result
 
     @property
     def waiting(self) -> int:
-        """How many jobs are queued."""
+        """The number of queued jobs."""
         return self._queue.qsize()
 
     async def stop(self) -> None:
-        """Carry out what is queued, then end the thread."""
+        """Run all queued jobs, then end the thread."""
         self._stopping.set()
         self._queue.put(None)
         await to_thread.run_sync(self._thread.join)
@@ -124,7 +136,7 @@ class Writer:
             except queue.Empty:
                 break
             if job is None:
-                self._queue.put(None)  # after this batch; nothing was accepted behind it
+                self._queue.put(None)  # stop after this batch; nothing was accepted behind the marker
                 break
             jobs.append(job)
         return jobs
@@ -136,12 +148,12 @@ class Writer:
             self._backend.still_there()
             self._transact(self._connection, jobs)
             self._backend.still_there()
-        except BaseException as error:  # whatever it is, everyone who waits must hear of it
+        except BaseException as error:  # whatever it is, every waiting caller must get it
             self._undo(jobs, error)
             if not isinstance(error, Exception):
                 raise
         else:
-            self._participant.kept()
+            self._participant.confirm()
             if self._is_refused:
                 self._start_over()
         finally:
@@ -163,9 +175,9 @@ class Writer:
         savepoint = connection.begin_nested()
         try:
             job.result = job.work(connection)
-        except Exception as error:  # noqa: BLE001 - it is the caller's, who gets it
+        except Exception as error:  # noqa: BLE001 - it is raised to the caller
             savepoint.rollback()
-            self._participant.back_to(mark)
+            self._participant.return_to(mark)
             self._is_refused |= isinstance(error, SQLAlchemyError)
             job.error = _ours(error)
         else:
@@ -178,10 +190,10 @@ class Writer:
         self._start_over()
 
     def _start_over(self) -> None:
-        """The next batch finds out for itself what is stored, on a new connection."""
+        """Close the connection. The next batch reads what is stored on a new one."""
         self._is_refused = False
         self._disconnect()
-        self._participant.undone()
+        self._participant.discard()
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
@@ -191,7 +203,7 @@ class Writer:
             connection.close()
         except SQLAlchemyError as error:
             log.warning("store.close_failed", error=str(error))
-        self._backend.disconnected()
+        self._backend.note_disconnect()
 
     def _left_over(self) -> list[_Job]:
         jobs: list[_Job] = []
@@ -226,3 +238,36 @@ def _outage(error: BaseException) -> StoreUnavailable:
             return StoreUnavailable(cause(error))
         case _:
             return StoreUnavailable(f"the writer failed: {type(error).__name__}: {error}")
+
+
+async def wait_until_done(future: "asyncio.Future[T]") -> T:
+    """Return the result of `future`, however often the waiting task is cancelled meanwhile.
+
+    A submitted job will run, so its caller must learn the result. A cancellation that arrives meanwhile is not lost: it
+    is delivered when the task waits next.
+    """
+    task = asyncio.current_task()
+    swallowed = 0
+    with anyio.CancelScope(shield=True):
+        while not future.done():
+            try:
+                await _done(future)
+            except asyncio.CancelledError:  # by asyncio, as at its end; no scope shields
+                swallowed += 1
+    if task is not None:
+        for _ in range(swallowed):
+            task.uncancel()
+            task.cancel()
+    return future.result()
+
+
+def _done(future: "asyncio.Future[T]") -> "asyncio.Future[None]":
+    """Return a cancellable future that is done with `future`: `asyncio.wait` for one future, at half the cost."""
+    waiter = future.get_loop().create_future()
+    future.add_done_callback(partial(_wake, waiter))
+    return waiter
+
+
+def _wake(waiter: "asyncio.Future[None]", _: "asyncio.Future[T]") -> None:
+    if not waiter.done():
+        waiter.set_result(None)

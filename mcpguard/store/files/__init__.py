@@ -1,1 +1,1 @@
-"""The data directory, and the files with keys in it."""
+"""The data directory and its key files."""

@@ -1,4 +1,4 @@
-"""The data directory: ours alone, and one guard at a time.
+"""The data directory: accessible to our own account only, and used by one guard at a time.
 
 The lock is an flock on a file that is never unlinked: a lock on an unlinked file protects nothing.
 """
@@ -17,24 +17,24 @@ LOCK = "guard.lock"
 
 
 def prepare(folder: Path) -> None:
-    """Make the directory, for our own account only; refuse one that is not ours or that others can enter."""
+    """Create the directory for our own account. Raises StoreUnavailable if others own it or can access it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()  # a link that somebody else laid is theirs, wherever it leads
+        status = folder.lstat()  # not stat: a link that another account made is theirs, wherever it leads
     except OSError as error:
-        raise StoreUnavailable(f"the directory {folder} cannot be made: {error.strerror}") from error
-    if found.st_uid != os.getuid():
-        raise StoreUnavailable(f"the directory {folder} belongs to user {found.st_uid}, not to the guard's own account")
-    if found.st_mode & 0o077:
+        raise StoreUnavailable(f"the directory {folder} cannot be created: {error.strerror}") from error
+    if status.st_uid != os.getuid():
+        raise StoreUnavailable(f"the directory {folder} belongs to user {status.st_uid}, not to mcpguard's own account")
+    if status.st_mode & 0o077:
         raise StoreUnavailable(
-            f"the directory {folder} can be entered by others (mode {found.st_mode & 0o777:o}); "
-            f"run: chmod 700 {folder}, or choose another with --data-dir"
+            f"the directory {folder} is accessible to others (mode {status.st_mode & 0o777:o}); "
+            f"run: chmod 700 {folder}, or set data_dir to another one"
         )
 
 
 @contextmanager
-def locked(folder: Path, purpose: str) -> Iterator[None]:
-    """Keep every other guard out of the directory."""
+def lock_folder(folder: Path, purpose: str) -> Iterator[None]:
+    """Lock the directory against other guards for the time of the block. Raises StoreUnavailable."""
     try:
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:

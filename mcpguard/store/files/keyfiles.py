@@ -1,8 +1,8 @@
-"""Files with keys, which only the guard's own account can read. Each is made on first use, and never changed; another
-may take its place.
+"""Key files, which only the guard's own account can read. Each is created at first use and never changed, but may be
+replaced by another one.
 
-A file gets its name when the whole key in it is on the disk. Whatever moment a crash or a full disk chooses, there is
-the key or there is none, and never an empty file that is none and stands in the way of another.
+A file gets its name after its content is on the disk. Whenever a crash or a full disk interrupts, the key is either
+complete or absent; there is never an empty file that blocks a new one.
 """
 
 import os
@@ -13,35 +13,35 @@ from mcpguard.domain.errors import StoreUnavailable
 
 
 def read_or_make(path: Path, what: str, make: Callable[[], bytes]) -> bytes:
-    """What is in the file; what `make` gives, if there was none. `what` names the key in errors."""
-    if not os.path.lexists(path):  # a link that leads nowhere is somebody's too, and stays
+    """Return the content of the file, which is created with `make()` if absent. `what` names the key in errors."""
+    if not os.path.lexists(path):  # not exists: a dangling link was put there by somebody, and stays
         try:
             _make_whole(path, make())
         except OSError as error:
-            raise StoreUnavailable(f"the {what} {path} cannot be made: {error.strerror}") from error
+            raise StoreUnavailable(f"the {what} {path} cannot be created: {error.strerror}") from error
     return read(path, what)
 
 
 def make(path: Path, content: bytes) -> None:
-    """A file that must not be there yet, with its name on the disk too. Raises OSError."""
+    """Create a file that must not exist yet, durably. Raises OSError."""
     _write(path, content)
-    synced(path.parent)
+    sync_folder(path.parent)
 
 
 def replace(path: Path, by: Path) -> None:
-    """Put one file in the place of another, for good. Raises OSError."""
+    """Replace a file by another one, durably. Raises OSError."""
     by.replace(path)
-    synced(path.parent)
+    sync_folder(path.parent)
 
 
 def remove(path: Path) -> None:
-    """For good; it need not be there. Raises OSError."""
+    """Remove a file durably, if it exists. Raises OSError."""
     path.unlink(missing_ok=True)
-    synced(path.parent)
+    sync_folder(path.parent)
 
 
-def synced(folder: Path) -> None:
-    """Have the names in a folder on the disk. Raises OSError."""
+def sync_folder(folder: Path) -> None:
+    """Write the entries of a folder to the disk. Raises OSError."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -50,25 +50,25 @@ def synced(folder: Path) -> None:
 
 
 def read(path: Path, what: str) -> bytes:
-    """What is in the file. One that others can read is refused."""
+    """Return the content of the file. Raises StoreUnavailable, also if others can read it."""
     try:
         if path.stat().st_mode & 0o077:
-            raise StoreUnavailable(f"the {what} {path} can be read by others; run: chmod 600 {path}")
+            raise StoreUnavailable(f"the {what} {path} is accessible to others; run: chmod 600 {path}")
         return path.read_bytes()
     except OSError as error:
         raise StoreUnavailable(f"the {what} {path} cannot be read: {error.strerror}") from error
 
 
 def _make_whole(path: Path, content: bytes) -> None:
-    """Write it beside its place and give it its name last. Only one guard has the folder, so what lies there under the
-    other name was left by a crash. Raises OSError."""
-    beside = path.with_name(path.name + ".part")
-    beside.unlink(missing_ok=True)
+    """Write the file under another name and rename it. Only one guard uses the folder, so a file of that other name was
+    left by a crash. Raises OSError."""
+    partial = path.with_name(path.name + ".part")
+    partial.unlink(missing_ok=True)
     try:
-        _write(beside, content)
-        replace(path, beside)
+        _write(partial, content)
+        replace(path, partial)
     finally:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -1,1 +1,1 @@
-"""What is kept, table by table."""
+"""The rows of each table, read and written."""

@@ -1,4 +1,4 @@
-"""Callers ⇄ rows. Of a token its digest is kept, and nothing that it could be made from."""
+"""Callers ⇄ rows. Of a token only a digest is stored."""
 
 import orjson
 from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
@@ -11,14 +11,14 @@ from mcpguard.store.rows.tables import callers
 _HOLDS = select(callers.c.id).where(callers.c.id == bindparam("caller"), callers.c.revoked_at.is_(None))
 
 
-def every(connection: Connection) -> list[tuple[Grant, bytes]]:
-    """All that were not revoked, by label, each with the digest of its token."""
+def list_callers(connection: Connection) -> list[tuple[Grant, bytes]]:
+    """Return all grants that were not revoked, by label, each with the digest of its token."""
     wanted = select(callers).where(callers.c.revoked_at.is_(None)).order_by(callers.c.label)
     return [(_grant(row), bytes(row["digest"])) for row in connection.execute(wanted).mappings()]
 
 
-def holds(connection: Connection, caller: str) -> bool:
-    """Whether this one is there, and was not revoked."""
+def is_active(connection: Connection, caller: str) -> bool:
+    """Whether the caller exists and was not revoked."""
     return connection.scalar(_HOLDS, {"caller": caller}) is not None
 
 
@@ -29,12 +29,12 @@ def is_taken(connection: Connection, label: str) -> bool:
 
 
 def put(connection: Connection, grant: Grant, digest: bytes) -> None:
-    """Keep a new one. Raises IntegrityError where its id, its label or its digest is another's."""
+    """Store a new grant. Raises IntegrityError if its id, label or digest is in use."""
     connection.execute(insert(callers), _row(grant) | {"digest": digest})
 
 
 def revoke(connection: Connection, caller: str, at: int, by: str) -> bool:
-    """From now on it is revoked; whether it was not before."""
+    """Revoke the caller. Returns False if it was not active."""
     mine = (callers.c.id == caller) & callers.c.revoked_at.is_(None)
     return connection.execute(update(callers).where(mine).values(revoked_at=at, revoked_by=by)).rowcount == 1
 
@@ -57,11 +57,11 @@ def _row(grant: Grant) -> dict[str, object]:
     }
 
 
-def _grant(said: RowMapping) -> Grant:
+def _grant(row: RowMapping) -> Grant:
     scope = Scope(
-        tuple(orjson.loads(said["servers"])),
-        tuple(orjson.loads(said["tools"])),
-        frozenset(Effect(effect) for effect in said["effects"].split()),
+        tuple(orjson.loads(row["servers"])),
+        tuple(orjson.loads(row["tools"])),
+        frozenset(Effect(effect) for effect in row["effects"].split()),
     )
-    caller = Caller(said["id"], said["label"], scope, said["must_declare"], said["manage"])
-    return Grant(caller, said["created_at"], said["created_by"], said["expires_at"])
+    caller = Caller(row["id"], row["label"], scope, row["must_declare"], row["manage"])
+    return Grant(caller, row["created_at"], row["created_by"], row["expires_at"])

@@ -6,13 +6,13 @@ from mcpguard.store.rows.tables import chains
 
 
 def newest(connection: Connection) -> str | None:
-    """The chain that was begun last."""
+    """Return the chain that was begun last."""
     found: str | None = connection.scalar(select(chains.c.id).order_by(chains.c.created_at.desc(), chains.c.id.desc()))
     return found
 
 
-def every(connection: Connection) -> list[str]:
-    """All chains, oldest first."""
+def list_chains(connection: Connection) -> list[str]:
+    """Return all chains, the oldest first."""
     return list(connection.scalars(select(chains.c.id).order_by(chains.c.created_at, chains.c.id)))
 
 
@@ -21,5 +21,5 @@ def begin(connection: Connection, chain: str, at: int) -> None:
 
 
 def touch(connection: Connection, chain: str) -> None:
-    """Write something that changes nothing: a commit that writes is on the disk with all before it."""
+    """Write without changing anything: a commit that writes forces all earlier ones to the disk."""
     connection.execute(update(chains).where(chains.c.id == chain).values(created_at=chains.c.created_at))

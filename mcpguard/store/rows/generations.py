@@ -1,4 +1,7 @@
-"""Whether what a verdict rests on is what the store has: asked for every call, in the transaction that opens it."""
+"""Checks that a verdict rests on the stored generations: for every call, in the transaction that opens it.
+
+Without this, a decision that is stored between judging and opening a call would come too late for it.
+"""
 
 from sqlalchemy import Connection, bindparam, select
 
@@ -12,8 +15,8 @@ _OF_BOTH = (
 )
 
 
-def are(connection: Connection, upstream: tuple[str, int], pin: tuple[str, int] | None) -> bool:
-    """Whether the upstream, and the capability if there is one, have these generations."""
+def are_current(connection: Connection, upstream: tuple[str, int], pin: tuple[str, int] | None) -> bool:
+    """Whether the server, and the capability if there is a pin, have these generations in the store."""
     if pin is None:
         return connection.scalar(_OF_UPSTREAM, {"upstream": upstream[0]}) == upstream[1]
     found = connection.execute(_OF_BOTH, {"upstream": upstream[0], "pin": pin[0]}).first()

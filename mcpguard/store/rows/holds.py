@@ -1,33 +1,34 @@
-"""Held calls ⇄ rows. What is over has no row: it is in the ledger, and nothing can be done with it any more."""
+"""Held calls ⇄ rows. A call that is decided or expired has no row: it is in the ledger."""
 
 from dataclasses import asdict
 
 import orjson
 from sqlalchemy import Connection, RowMapping, delete, insert, select, update
 
-from mcpguard.domain.calls.holds import HeldCall, HeldFacts, HoldState, Rests
+from mcpguard.domain.calls.holds import HeldCall, HeldFacts, HoldBasis, HoldState
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.store.rows.tables import holds
 
 
-def every(connection: Connection) -> list[HeldCall]:
-    """All that are not over, the oldest first."""
+def list_holds(connection: Connection) -> list[HeldCall]:
+    """Return all open held calls, the oldest first."""
     return [_hold(row) for row in connection.execute(select(holds).order_by(holds.c.id)).mappings()]
 
 
 def put(connection: Connection, hold: HeldCall) -> None:
-    """Keep a new one."""
+    """Store a new held call."""
     connection.execute(insert(holds), _row(hold))
 
 
 def move(connection: Connection, before: HoldState, now: HeldCall) -> bool:
-    """It stands as `now` says from here on; whether it stood as `before` until then."""
+    """Replace a held call by `now`. Returns False, and does nothing, if its state was not `before`."""
+    # The state is part of the condition: of two answers, or an answer and an expiry, only the first changes the row.
     mine = (holds.c.id == now.id) & (holds.c.state == before.value)
     return connection.execute(update(holds).where(mine).values(_row(now))).rowcount == 1
 
 
 def end(connection: Connection, id_: str, before: HoldState) -> bool:
-    """It is over; whether it stood as `before` until then."""
+    """Remove a held call. Returns False, and does nothing, if its state was not `before`."""
     mine = (holds.c.id == id_) & (holds.c.state == before.value)
     return connection.execute(delete(holds).where(mine)).rowcount == 1
 
@@ -55,7 +56,7 @@ def _hold(row: RowMapping) -> HeldCall:
     capability = Capability(said.pop("server"), CapabilityKind(said.pop("kind")), said.pop("name"))
     why, by = said.pop("why"), said.pop("by")
     pin = None if row["pin"] is None else (row["pin"], row["pin_generation"])
-    rests = Rests((row["upstream"], row["upstream_generation"]), pin)
+    rests = HoldBasis((row["upstream"], row["upstream_generation"]), pin)
     state = HoldState(row["state"])
     return HeldCall(
         row["id"], state, bytes(row["same"]), row["caller"], capability, rests, row["until"], HeldFacts(**said), why, by

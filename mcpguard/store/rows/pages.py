@@ -1,4 +1,4 @@
-"""Long walks over a table whose key is (chain, seq), and long lists of values."""
+"""Reads long tables with the key (chain, seq) page by page, and splits long lists of values."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, Table
 
 T = TypeVar("T")
-_FIRST = -(2**63)  # an intruder may have numbered below 1
+_FIRST = -(2**63)  # an attacker may have used numbers below 1
 
 
-def paged(
+def page_rows(
     connection: Connection,
     wanted: Select[Any],
     table: Table,
@@ -18,9 +18,9 @@ def paged(
     page: int,
     after: int = _FIRST,
 ) -> Iterator[Row[Any]]:
-    """Every wanted row of a chain after a number and up to another, in order. `wanted` has the column `seq`.
+    """Yield the wanted rows of a chain after `after` and up to `upto`, in order. `wanted` has the column `seq`.
 
-    Read page by page, each in a transaction of its own, so that a long walk holds up nobody who writes.
+    Each page is read in a transaction of its own, so that a long walk never blocks the writer.
     """
     mine = wanted.where(table.c.chain == chain, table.c.seq <= upto).order_by(table.c.seq).limit(page)
     while True:
@@ -32,7 +32,7 @@ def paged(
         after = rows[-1].seq
 
 
-def batched(values: Sequence[T], most: int = 500) -> Iterator[Sequence[T]]:
-    """The values, some at a time: an old SQLite takes 999 in one statement."""
+def batches(values: Sequence[T], most: int = 500) -> Iterator[Sequence[T]]:
+    """Yield the values in parts: an old SQLite takes 999 in one statement."""
     for begin in range(0, len(values), most):
         yield values[begin : begin + most]

@@ -1,4 +1,4 @@
-"""People and operators' tokens ⇄ rows. Of a token its digest is kept, and nothing that it could be made from."""
+"""Users and operators' tokens ⇄ rows. Of a token only a digest is stored."""
 
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
 
@@ -6,33 +6,33 @@ from mcpguard.domain.people import OperatorToken, Role, User
 from mcpguard.store.rows.tables import tokens, users
 
 
-def every(connection: Connection) -> list[User]:
-    """All users that there ever were, by name."""
+def list_users(connection: Connection) -> list[User]:
+    """Return all users, with disabled ones, by name."""
     return [_user(row) for row in connection.execute(select(users).order_by(users.c.name)).mappings()]
 
 
-def count(connection: Connection) -> int:
-    """How many that is."""
+def count_users(connection: Connection) -> int:
+    """Return the number of all users."""
     return connection.scalar(select(func.count()).select_from(users)) or 0
 
 
 def is_taken(connection: Connection, name: str) -> bool:
-    """Whether the name is, or was, somebody's."""
+    """Whether a user has, or had, this name."""
     return connection.scalar(select(users.c.id).where(users.c.name == name)) is not None
 
 
 def put(connection: Connection, user: User) -> None:
-    """Keep a new one. Raises IntegrityError where their id or their name is another's."""
+    """Store a new user. Raises IntegrityError if the id or the name is in use."""
     connection.execute(insert(users), _row(user))
 
 
 def change(connection: Connection, user: User) -> None:
-    """From now on this is what is known of them."""
+    """Replace what is stored of a user."""
     connection.execute(update(users).where(users.c.id == user.id).values(_row(user)))
 
 
-def tokens_that_hold(connection: Connection) -> list[tuple[OperatorToken, bytes]]:
-    """All that were not revoked, by name, each with its digest."""
+def active_tokens(connection: Connection) -> list[tuple[OperatorToken, bytes]]:
+    """Return all tokens that were not revoked, by name, each with its digest."""
     wanted = select(tokens).where(tokens.c.revoked_at.is_(None)).order_by(tokens.c.name)
     return [(_token(row), bytes(row["digest"])) for row in connection.execute(wanted).mappings()]
 
@@ -44,7 +44,7 @@ def token_is_taken(connection: Connection, name: str) -> bool:
 
 
 def put_token(connection: Connection, token: OperatorToken, digest: bytes) -> None:
-    """Keep a new one. Raises IntegrityError where its id, its name or its digest is another's."""
+    """Store a new token. Raises IntegrityError if its id, name or digest is in use."""
     row = {
         "id": token.id,
         "name": token.name,
@@ -58,7 +58,7 @@ def put_token(connection: Connection, token: OperatorToken, digest: bytes) -> No
 
 
 def revoke_token(connection: Connection, token: str, at: int, by: str) -> bool:
-    """From now on it is revoked; whether it was not before."""
+    """Revoke the token. Returns False if it was not active."""
     mine = (tokens.c.id == token) & tokens.c.revoked_at.is_(None)
     return connection.execute(update(tokens).where(mine).values(revoked_at=at, revoked_by=by)).rowcount == 1
 

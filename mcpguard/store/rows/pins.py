@@ -8,19 +8,19 @@ from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.store.rows import versions
-from mcpguard.store.rows.pages import batched
+from mcpguard.store.rows.pages import batches
 from mcpguard.store.rows.tables import capabilities
 
 
-def of(connection: Connection, upstream: str) -> list[Pin]:
-    """Every capability of this upstream that was ever listed, by kind and name."""
+def pins_of(connection: Connection, upstream: str) -> list[Pin]:
+    """Return the pins of all capabilities that this server ever listed, by kind and name."""
     wanted = select(capabilities).where(capabilities.c.upstream == upstream)
     found = connection.execute(wanted.order_by(capabilities.c.kind, capabilities.c.name))
-    return [_pin(said) for said in found.mappings()]
+    return [_pin(row) for row in found.mappings()]
 
 
 def put(connection: Connection, pins: Iterable[Pin]) -> None:
-    """Keep them as they are now, in the place of what was kept under their ids."""
+    """Store these pins, replacing those with the same ids."""
     rows = [_row(pin) for pin in pins]
     _delete(connection, [str(row["id"]) for row in rows])
     if rows:
@@ -28,13 +28,13 @@ def put(connection: Connection, pins: Iterable[Pin]) -> None:
 
 
 def forget(connection: Connection, pins: Sequence[str]) -> None:
-    """There were no such capabilities, and no definitions of them."""
+    """Delete these pins and all their definitions."""
     _delete(connection, pins)
     versions.forget(connection, pins)
 
 
 def _delete(connection: Connection, ids: Sequence[str]) -> None:
-    for some in batched(ids):
+    for some in batches(ids):
         connection.execute(delete(capabilities).where(capabilities.c.id.in_(some)))
 
 
@@ -56,21 +56,21 @@ def _row(pin: Pin) -> dict[str, object]:
     }
 
 
-def _pin(said: RowMapping) -> Pin:
+def _pin(row: RowMapping) -> Pin:
     return Pin(
-        id=said["id"],
-        upstream=said["upstream"],
-        kind=CapabilityKind(said["kind"]),
-        name=said["name"],
-        listed=_print(said["listed"]),
-        standing=CapabilityStanding(said["standing"]),
-        present=said["present"],
-        approved=_print(said["approved"]),
-        effect=None if said["effect"] is None else Effect(said["effect"]),
-        returned=said["returned"],
-        rejected=_print(said["rejected"]),
-        generation=said["generation"],
-        findings_read=frozenset(said["findings_read"].split()),
+        id=row["id"],
+        upstream=row["upstream"],
+        kind=CapabilityKind(row["kind"]),
+        name=row["name"],
+        listed=_print(row["listed"]),
+        standing=CapabilityStanding(row["standing"]),
+        present=row["present"],
+        approved=_print(row["approved"]),
+        effect=None if row["effect"] is None else Effect(row["effect"]),
+        returned=row["returned"],
+        rejected=_print(row["rejected"]),
+        generation=row["generation"],
+        findings_read=frozenset(row["findings_read"].split()),
     )
 
 

@@ -1,4 +1,4 @@
-"""Records and their bodies ⇄ rows. What a column means is the ledger's business; here they only come and go."""
+"""Records and their bodies ⇄ rows. The ledger defines what the columns mean."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,27 +11,27 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, insert, select
 
 from mcpguard.domain.errors import NotWhole
-from mcpguard.store.rows.pages import batched, paged
+from mcpguard.store.rows.pages import batches, page_rows
 from mcpguard.store.rows.tables import ONCE, OTHERWISE, bodies, checkpoints, records
 
 COLUMNS = (
     "chain", "seq", "at", "kind", "entry", "caller", "server", "capability", "name", "effect", "verdict", "outcome",
     "reason", "by",
 )  # fmt: skip
-"""The columns that repeat what a record's content says."""
+"""The columns that repeat fields of a record's content."""
 
 TOGETHER = 50
-"""Rows in one statement: an old SQLite takes 999 values at once."""
+"""Rows per statement: an old SQLite takes 999 values at once."""
 _KIND = COLUMNS.index("kind")
 _NAMES = ("hash", "content", *COLUMNS)
 _VALUES = itemgetter(*_NAMES)
 _BARE = (records.c.seq, records.c.hash, records.c.content)
 WHOLE = (records.c.hash, records.c.content, *(records.c[name] for name in COLUMNS))
-"""A record, for a query whose rows become `StoredRecord`s by `stored`."""
+"""The columns of a query whose rows `stored_record` turns into `StoredRecord`s."""
 
 
 class StoredRecord(NamedTuple):
-    """A record as it lies in the table. `content` is None when it was pruned. A tuple, because there are millions."""
+    """A record as it is stored. `content` is None if it was pruned. A tuple, because there are millions."""
 
     seq: int
     hash: bytes
@@ -44,8 +44,8 @@ class StoredRecord(NamedTuple):
         return self.columns[_KIND]
 
 
-class Bare(NamedTuple):
-    """A record without its columns, for whoever reads millions of them and searches none."""
+class BareRecord(NamedTuple):
+    """A record without its columns, for walks over millions that do not need them."""
 
     seq: int
     hash: bytes
@@ -54,7 +54,7 @@ class Bare(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredBody:
-    """A body as it lies in the table. Both are None when it was pruned."""
+    """A body as it is stored. `salt` and `content` are None if it was pruned."""
 
     seq: int
     salt: bytes | None
@@ -62,7 +62,7 @@ class StoredBody:
 
 
 def add(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
-    """Each row: `content`, `hash` and the columns."""
+    """Insert records. Each row has `content`, `hash` and the columns."""
     for begin in range(0, len(rows), TOGETHER):
         some = rows[begin : begin + TOGETHER]
         values = tuple(flattened.from_iterable(map(_VALUES, some)))
@@ -70,12 +70,12 @@ def add(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
 
 
 def add_bodies(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
-    """Each row: `chain`, `seq`, `salt`, `content`."""
+    """Insert bodies. Each row has `chain`, `seq`, `salt` and `content`."""
     connection.execute(insert(bodies), rows)
 
 
-def last(connection: Connection, chain: str) -> tuple[int, bytes] | None:
-    """Number and hash of the newest record."""
+def last_record(connection: Connection, chain: str) -> tuple[int, bytes] | None:
+    """Return number and hash of the newest record."""
     found = connection.execute(
         select(records.c.seq, records.c.hash).where(records.c.chain == chain).order_by(records.c.seq.desc()).limit(1)
     ).first()
@@ -90,7 +90,7 @@ def hash_of(connection: Connection, chain: str, seq: int) -> bytes | None:
 
 
 def open_entries(connection: Connection, chain: str, since: int = 0) -> list[str]:
-    """Entries opened after `since` that have no closing, oldest first. In one pass: an entry's closing follows it."""
+    """Return the entries opened after `since` without a closing, the oldest first, in one pass over the records."""
     both = records.c.kind.in_(("opened", "closed"))
     return list(
         connection.scalars(
@@ -104,7 +104,7 @@ def open_entries(connection: Connection, chain: str, since: int = 0) -> list[str
 
 
 def never_released(connection: Connection, chain: str, entries: Sequence[str]) -> set[str]:
-    """Those of these entries that were held, and never allowed."""
+    """Return those of these entries that were held and never allowed."""
     if not entries:
         return set()
     found: dict[str, str] = {}
@@ -119,16 +119,16 @@ def never_released(connection: Connection, chain: str, entries: Sequence[str]) -
 
 
 def openings(connection: Connection, chain: str, entries: Sequence[str]) -> dict[str, bytes]:
-    """What the openings of these entries say, by entry; those that are there."""
+    """Return the contents of the openings of these entries, by entry."""
     found: dict[str, bytes] = {}
     said = select(records.c.entry, records.c.content).where(records.c.chain == chain, records.c.kind == "opened", ONCE)
-    for some in batched(entries):
+    for some in batches(entries):
         found |= {row.entry: bytes(row.content) for row in connection.execute(said.where(records.c.entry.in_(some)))}
     return found
 
 
-def last_of(connection: Connection, chain: str, kind: str) -> int:
-    """Number of the newest record of a kind that is none of a call's two, 0 when there is none."""
+def last_of_kind(connection: Connection, chain: str, kind: str) -> int:
+    """Return the number of the newest record of a kind other than opened and closed, 0 if there is none."""
     found: int | None = connection.scalar(
         select(records.c.seq)
         .where(records.c.chain == chain, records.c.kind == kind, OTHERWISE)
@@ -139,71 +139,73 @@ def last_of(connection: Connection, chain: str, kind: str) -> int:
 
 
 def walk(connection: Connection, chain: str, upto: int, page: int = 500) -> Iterator[StoredRecord]:
-    """Every record to `upto`, in order."""
-    return map(stored, paged(connection, select(*WHOLE), records, chain, upto, page))
+    """Yield every record up to `upto`, in order."""
+    return map(stored_record, page_rows(connection, select(*WHOLE), records, chain, upto, page))
 
 
-def walk_bare(connection: Connection, chain: str, after: int, upto: int, page: int = 500) -> Iterator[Bare]:
-    """Every record after one number, to another, in order."""
-    return starmap(Bare, paged(connection, select(*_BARE), records, chain, upto, page, after))
+def walk_bare(connection: Connection, chain: str, after: int, upto: int, page: int = 500) -> Iterator[BareRecord]:
+    """Yield every record after `after` and up to `upto`, in order."""
+    return starmap(BareRecord, page_rows(connection, select(*_BARE), records, chain, upto, page, after))
 
 
 def hashes(connection: Connection, chain: str, seqs: Sequence[int]) -> dict[int, bytes]:
-    """The hashes of these records, as far as they are there."""
+    """Return the hashes of those of these records that exist."""
     found: dict[int, bytes] = {}
-    for some in batched(seqs):
+    for some in batches(seqs):
         query = select(records.c.seq, records.c.hash).where(records.c.chain == chain, records.c.seq.in_(some))
         found |= {row.seq: row.hash for row in connection.execute(query)}
-        connection.rollback()  # as a walk does: nobody who writes is held up
+        connection.rollback()  # as in a walk: the writer is not blocked
     return found
 
 
 def walk_bodies(connection: Connection, chain: str, upto: int, page: int = 50) -> Iterator[StoredBody]:
-    """Every body to `upto`, in order."""
+    """Yield every body up to `upto`, in order."""
     wanted = select(bodies.c.seq, bodies.c.salt, bodies.c.content)
-    return (StoredBody(row.seq, row.salt, row.content) for row in paged(connection, wanted, bodies, chain, upto, page))
+    return (
+        StoredBody(row.seq, row.salt, row.content) for row in page_rows(connection, wanted, bodies, chain, upto, page)
+    )
 
 
 def bodies_of(connection: Connection, chain: str, seqs: Sequence[int]) -> list[StoredBody]:
-    """The bodies of these records, as far as they are there, in order."""
+    """Return the existing bodies of these records, in order."""
     query = select(bodies.c.seq, bodies.c.salt, bodies.c.content).where(bodies.c.chain == chain)
     rows = connection.execute(query.where(bodies.c.seq.in_(seqs)).order_by(bodies.c.seq)).all()
     connection.rollback()
     return [StoredBody(row.seq, row.salt, row.content) for row in rows]
 
 
-def of_kind(connection: Connection, chain: str, kind: str, upto: int = 2**62) -> Iterator[StoredRecord]:
-    """Every record of a kind that is rare, in order. They are read as they are asked for: an enemy can write many."""
+def records_of_kind(connection: Connection, chain: str, kind: str, upto: int = 2**62) -> Iterator[StoredRecord]:
+    """Yield every record of a rare kind, in order. They are read lazily: an attacker can write many."""
     wanted = select(*WHOLE).where(records.c.kind == kind, OTHERWISE)
-    return map(stored, paged(connection, wanted, records, chain, upto, 500))
+    return map(stored_record, page_rows(connection, wanted, records, chain, upto, 500))
 
 
 def body(connection: Connection, chain: str, seq: int) -> StoredBody | None:
-    """The body that lies beside the record of this number."""
+    """Return the body of the record with this number."""
     row = connection.execute(select(bodies).where(bodies.c.chain == chain, bodies.c.seq == seq)).first()
     return None if row is None else StoredBody(row.seq, row.salt, row.content)
 
 
 def opened_at(connection: Connection, chain: str, entries: Iterable[str]) -> dict[str, int]:
-    """The numbers of the records that opened these entries; nothing of those that have none."""
+    """Return the numbers of the records that opened these entries, if they exist."""
     return _ends(connection, chain, entries, "opened")
 
 
 def closed_at(connection: Connection, chain: str, entries: Iterable[str]) -> dict[str, int]:
-    """The same of the records that closed them."""
+    """Return the numbers of the records that closed these entries, if they exist."""
     return _ends(connection, chain, entries, "closed")
 
 
 def _ends(connection: Connection, chain: str, entries: Iterable[str], kind: str) -> dict[str, int]:
     found: dict[str, int] = {}
     wanted = select(records.c.entry, records.c.seq).where(records.c.chain == chain, records.c.kind == kind, ONCE)
-    for some in batched(list(entries)):
+    for some in batches(list(entries)):
         found |= {row.entry: row.seq for row in connection.execute(wanted.where(records.c.entry.in_(some)))}
     return found
 
 
 def body_of(connection: Connection, chain: str, entry: str, kind: str) -> bytes | None:
-    """The body of the record of this kind that belongs to an entry; None where none is kept."""
+    """Return the body of an entry's record of this kind; None if none is kept."""
     here = (records.c.chain == chain) & (records.c.entry == entry) & (records.c.kind == kind)
     belongs = (bodies.c.chain == records.c.chain) & (bodies.c.seq == records.c.seq)
     found: bytes | None = connection.scalar(
@@ -213,40 +215,40 @@ def body_of(connection: Connection, chain: str, entry: str, kind: str) -> bytes 
 
 
 def chains_named(connection: Connection) -> set[str]:
-    """Every chain that anything in the store claims to belong to. Jumps along the keys instead of reading them all."""
+    """Return every chain that any row claims to belong to, by jumping along the keys instead of reading all rows."""
     found: set[str] = set()
     for table in (records, bodies, checkpoints):
         chain: str | None = connection.scalar(select(func.min(table.c.chain)))
         while chain is not None:
             if not chain.isascii():
-                raise NotWhole(f"the table {table.name} names a chain that mcpguard never began: {chain!a}")
+                raise NotWhole(f"the table {table.name} was modified: mcpguard never began the chain {chain!a}")
             found.add(chain)
             chain = connection.scalar(select(func.min(table.c.chain)).where(table.c.chain > chain))
     return found
 
 
-def after(connection: Connection, chain: str, seq: int, limit: int) -> list[StoredRecord]:
-    """The records that follow a number, oldest first."""
+def records_after(connection: Connection, chain: str, seq: int, limit: int) -> list[StoredRecord]:
+    """Return the records after a number, the oldest first."""
     query = select(*WHOLE).where(records.c.chain == chain, records.c.seq > seq).order_by(records.c.seq).limit(limit)
-    return [stored(row) for row in connection.execute(query)]
+    return [stored_record(row) for row in connection.execute(query)]
 
 
-def these(connection: Connection, chain: str, seqs: Sequence[int]) -> list[StoredRecord]:
-    """The records of these numbers, as far as they are there; a few."""
+def records_numbered(connection: Connection, chain: str, seqs: Sequence[int]) -> list[StoredRecord]:
+    """Return the existing records with these numbers, which are few."""
     mine = records.c.chain == chain, records.c.seq.in_(seqs)
-    return [stored(row) for row in connection.execute(select(*WHOLE).where(*mine).order_by(records.c.seq))]
+    return [stored_record(row) for row in connection.execute(select(*WHOLE).where(*mine).order_by(records.c.seq))]
 
 
 @cache
 def _insertion(dialect: str, rows: int) -> str:
-    """Goes to the driver as it is, and many rows at once: SQLAlchemy would take longer over them than SQLite does, and
-    between two statements the thread has to wait for its turn again."""
+    """Return a statement for many rows, which goes to the driver directly: SQLAlchemy would take longer over it than
+    SQLite, and between two statements the thread would have to wait for the interpreter again."""
     mark = "?" if dialect == "sqlite" else "%s"
     marks = f"({', '.join(mark for _ in _NAMES)})"
     names = ", ".join(f'"{name}"' for name in _NAMES)
     return f"INSERT INTO records ({names}) VALUES {', '.join([marks] * rows)}"  # noqa: S608 - our own names
 
 
-def stored(row: Sequence[Any]) -> StoredRecord:
-    """A row of `WHOLE`. By position, as that has it: by name would take a good part of a walk over millions."""
+def stored_record(row: Sequence[Any]) -> StoredRecord:
+    """Return the record of a row of `WHOLE`. By position: access by name would slow down a walk over millions."""
     return StoredRecord(row[3], row[0], row[1], tuple(row[2:]))

@@ -1,4 +1,4 @@
-"""The tables. They declare columns and validate nothing: values are parsed at the edge and mapped in this package.
+"""The tables: columns and indexes without validation. The modules beside this one map rows to values of the domain.
 
 `migrations/` creates them; a test compares the two.
 """
@@ -27,16 +27,16 @@ class ChainRow(SQLModel, table=True):
 
 
 class RecordRow(SQLModel, table=True):
-    """A record: its content, the hash that chains it, and columns to search by, which repeat what the content says.
+    """A record: its content, the hash that chains it, and columns for searching, which repeat fields of the content.
 
-    A pruned record keeps `chain`, `seq` and `hash`; all else is null.
+    A pruned record keeps `chain`, `seq` and `hash`; everything else is null.
     """
 
     __tablename__ = "records"
     __table_args__ = (
-        # Whatever our own code does wrong, an entry has one opening and one closing.
+        # Even with a bug in our code, an entry has one opening and one closing.
         Index("entry_once", "entry", "kind", unique=True, sqlite_where=ONCE, postgresql_where=ONCE),
-        # What is looked for, in the order in which it is given. Those that few records have leave out the others.
+        # Searches by column, in the order of results. Partial indexes leave out the most frequent values.
         Index("record_entry", "entry", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
         Index("record_kind", "chain", "kind", "seq", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
         Index("record_at", "chain", "at", "seq"),
@@ -69,7 +69,7 @@ class RecordRow(SQLModel, table=True):
 
 
 class BodyRow(SQLModel, table=True):
-    """The masked arguments or reply that a record's digest speaks of. A pruned body keeps only its key."""
+    """The masked arguments or reply whose digest a record has. A pruned body keeps only its key."""
 
     __tablename__ = "bodies"
 
@@ -80,7 +80,7 @@ class BodyRow(SQLModel, table=True):
 
 
 class CheckpointRow(SQLModel, table=True):
-    """A signed statement about a chain as it stood after `seq`."""
+    """A signed statement about a chain up to the record `seq`."""
 
     __tablename__ = "checkpoints"
 
@@ -91,14 +91,14 @@ class CheckpointRow(SQLModel, table=True):
 
 
 class UpstreamRow(SQLModel, table=True):
-    """An upstream, how it stands, and how it was declared: sealed, as secrets may be written out in that.
+    """A server with its status and its declaration, which is sealed: it may contain secrets that were written out.
 
-    `inspection`: as JSON, the last one that has not ended or failed (`domain/servers/inspections.py`).
+    `inspection`: as JSON, the last one if it is running or failed (`domain/servers/inspections.py`).
     """
 
     __tablename__ = "upstreams"
     __table_args__ = (
-        # A name is one upstream's; tombstones keep theirs.
+        # A name belongs to one server; tombstones keep theirs.
         Index("upstream_once", "name", unique=True, sqlite_where=_THERE, postgresql_where=_THERE),
     )
 
@@ -129,7 +129,7 @@ class UpstreamRow(SQLModel, table=True):
 
 
 class CapabilityRow(SQLModel, table=True):
-    """Where one capability of an upstream stands (`domain/servers/pins.py`)."""
+    """A pin: the status of one capability of a server (`domain/servers/pins.py`)."""
 
     __tablename__ = "capabilities"
     __table_args__ = (Index("capability_once", "upstream", "kind", "name", unique=True),)
@@ -150,9 +150,9 @@ class CapabilityRow(SQLModel, table=True):
 
 
 class VersionRow(SQLModel, table=True):
-    """One definition of a capability, as the server listed it, and when it was seen (UTC, microseconds).
+    """One definition of a capability as the server listed it, and when (UTC, microseconds).
 
-    `found`: what inspection found in it when it was listed last (`codec/findings.py`); null where that was nothing.
+    `found`: the findings when it was listed last (`codec/findings.py`); null if there were none.
     """
 
     __tablename__ = "versions"
@@ -166,7 +166,7 @@ class VersionRow(SQLModel, table=True):
 
 
 class ConfirmedRow(SQLModel, table=True):
-    """The value, as JSON, that was confirmed last of a setting that carries trust; when and by whom."""
+    """The last confirmed value, as JSON, of a setting that carries trust; when and by whom."""
 
     __tablename__ = "confirmed"
 
@@ -177,12 +177,12 @@ class ConfirmedRow(SQLModel, table=True):
 
 
 class CallerRow(SQLModel, table=True):
-    """An agent that a person gave a token, by the token's digest, and how far it may reach. Revoked ones stay."""
+    """A caller with its scope and the digest of its token. Revoked ones stay."""
 
     __tablename__ = "callers"
     __table_args__ = (
         Index("caller_shown", "digest", unique=True),
-        # A label is one caller's; those that were revoked keep theirs.
+        # A label belongs to one active caller; revoked ones keep theirs.
         Index("caller_once", "label", unique=True, sqlite_where=_HOLDS, postgresql_where=_HOLDS),
     )
 
@@ -202,9 +202,9 @@ class CallerRow(SQLModel, table=True):
 
 
 class HoldRow(SQLModel, table=True):
-    """A call that waits for a person, or was allowed by one (`domain/calls/holds.py`). `same`: which are the same one.
+    """A held call that waits, or is approved and not yet made (`domain/calls/holds.py`). `same`: equal for equal calls.
 
-    `said`: what is told of it besides, as JSON, none of which is compared.
+    `said`: what is shown of it, as JSON; none of it is compared.
     """
 
     __tablename__ = "holds"
@@ -223,7 +223,7 @@ class HoldRow(SQLModel, table=True):
 
 
 class UserRow(SQLModel, table=True):
-    """A person who may sign in, with a hash of their password. Nobody is removed, so no name is used again."""
+    """A user with a hash of their password. Users are never removed, so no name is used again."""
 
     __tablename__ = "users"
     __table_args__ = (Index("user_once", "name", unique=True),)
@@ -238,7 +238,7 @@ class UserRow(SQLModel, table=True):
 
 
 class SessionRow(SQLModel, table=True):
-    """A person who is signed in, by the digest of what their browser shows. Those that have ended are removed."""
+    """A session of a user, with the digest of its cookie. Ended sessions are removed."""
 
     __tablename__ = "sessions"
     __table_args__ = (Index("session_shown", "digest", unique=True),)
@@ -253,7 +253,7 @@ class SessionRow(SQLModel, table=True):
 
 
 class TokenRow(SQLModel, table=True):
-    """An operator's token, by its digest. Revoked ones stay."""
+    """An operator's token, as a digest. Revoked ones stay."""
 
     __tablename__ = "tokens"
     __table_args__ = (
@@ -273,7 +273,7 @@ class TokenRow(SQLModel, table=True):
 
 
 class SetupRow(SQLModel, table=True):
-    """A link by which the first user is made, by its digest. One that was used says that there was somebody ever."""
+    """A setup link of the first user, as a digest. A used one marks that there was a user once."""
 
     __tablename__ = "setups"
     __table_args__ = (Index("setup_shown", "digest", unique=True),)

@@ -10,33 +10,33 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.inspections import Inspection
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Identity, Origin, Transport, Upstream
-from mcpguard.store.files.sealing import Seal
+from mcpguard.store.files.seals import Seal
 from mcpguard.store.rows.tables import upstreams
 
 
-def every(connection: Connection) -> list[Upstream]:
-    """All that there are and were, by name, tombstones first."""
+def list_upstreams(connection: Connection) -> list[Upstream]:
+    """Return all servers with tombstones, by name, tombstones first."""
     wanted = select(upstreams).order_by(upstreams.c.name, upstreams.c.removed.desc(), upstreams.c.id)
     return [_upstream(row) for row in connection.execute(wanted).mappings()]
 
 
 def find(connection: Connection, upstream: str) -> Upstream | None:
-    """The one with this id."""
+    """Return the server with this id."""
     found = connection.execute(select(upstreams).where(upstreams.c.id == upstream)).mappings().first()
     return None if found is None else _upstream(found)
 
 
-def declared(connection: Connection, upstream: str, seal: Seal) -> Declared | None:
-    """How this one was declared. Raises StoreUnavailable if that does not open."""
+def declaration(connection: Connection, upstream: str, seal: Seal) -> DeclaredServer | None:
+    """Return the declaration of this server. Raises StoreUnavailable if it cannot be decrypted."""
     sealed = connection.scalar(select(upstreams.c.declaration).where(upstreams.c.id == upstream))
     return None if sealed is None else declarations.read(seal.open(sealed, _about(upstream)))
 
 
-def put(connection: Connection, upstream: Upstream, how: Declared, seal: Seal) -> None:
-    """Keep it as it is now, in the place of what was kept under its id."""
+def put(connection: Connection, upstream: Upstream, how: DeclaredServer, seal: Seal) -> None:
+    """Store the server, replacing what was stored under its id."""
     connection.execute(delete(upstreams).where(upstreams.c.id == upstream.id))
     sealed = seal.seal(declarations.write(how), _about(upstream.id))
     connection.execute(insert(upstreams), _row(upstream) | {"declaration": sealed})
@@ -71,28 +71,28 @@ def _row(upstream: Upstream) -> dict[str, object]:
     }
 
 
-def _upstream(said: RowMapping) -> Upstream:
+def _upstream(row: RowMapping) -> Upstream:
     return Upstream(
-        id=said["id"],
-        name=said["name"],
-        transport=Transport(said["transport"]),
-        standing=UpstreamStanding(said["standing"]),
-        enabled=said["enabled"],
-        may_ask=frozenset(AskKind(kind) for kind in said["may_ask"].split()),
-        prefixes=tuple(orjson.loads(said["prefixes"])),
-        origin=Origin(said["origin"]),
-        requester=said["requester"],
-        identity=_identity(said["launch"], said["observed"]),
-        approved=_identity(said["approved_launch"], said["approved_observed"]),
-        artifact=said["artifact"],
-        generation=said["generation"],
-        revision=said["revision"],
-        removed=said["removed"],
-        disabled_by=said["disabled_by"],
-        screening=Screening(said["screening"]) if said["screening"] else None,
-        rejected=_identity(said["rejected_launch"], said["rejected_observed"]),
-        findings_read=frozenset(said["findings_read"].split()),
-        inspection=_inspection(said["inspection"]),
+        id=row["id"],
+        name=row["name"],
+        transport=Transport(row["transport"]),
+        standing=UpstreamStanding(row["standing"]),
+        enabled=row["enabled"],
+        may_ask=frozenset(AskKind(kind) for kind in row["may_ask"].split()),
+        prefixes=tuple(orjson.loads(row["prefixes"])),
+        origin=Origin(row["origin"]),
+        requester=row["requester"],
+        identity=_identity(row["launch"], row["observed"]),
+        approved=_identity(row["approved_launch"], row["approved_observed"]),
+        artifact=row["artifact"],
+        generation=row["generation"],
+        revision=row["revision"],
+        removed=row["removed"],
+        disabled_by=row["disabled_by"],
+        screening=Screening(row["screening"]) if row["screening"] else None,
+        rejected=_identity(row["rejected_launch"], row["rejected_observed"]),
+        findings_read=frozenset(row["findings_read"].split()),
+        inspection=_inspection(row["inspection"]),
     )
 
 
@@ -108,8 +108,8 @@ def _identity(launch: str | None, observed: str | None) -> Identity | None:
     return Identity(Fingerprint(launch), Fingerprint(observed) if observed else None)
 
 
-def _inspection(said: bytes | None) -> Inspection | None:
-    if said is None:
+def _inspection(stored: bytes | None) -> Inspection | None:
+    if stored is None:
         return None
-    read = orjson.loads(said)
+    read = orjson.loads(stored)
     return Inspection(**{**read, "wrote": tuple(read["wrote"])})

@@ -1,4 +1,4 @@
-"""Definitions of capabilities, and what was found in them ⇄ rows. Each is kept once, however often it is seen."""
+"""Definitions of capabilities and their findings ⇄ rows. Each definition is stored once, however often it is listed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from mcpguard.codec import findings
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.findings import Inspected
-from mcpguard.store.rows.pages import batched
+from mcpguard.domain.findings import InspectionFindings
+from mcpguard.store.rows.pages import batches
 from mcpguard.store.rows.tables import capabilities, versions
 
 MOST_PRUNED = 500
@@ -16,24 +16,24 @@ MOST_PRUNED = 500
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One definition, as the server listed it, and when it was seen first and last (UTC, microseconds)."""
+    """One definition as the server listed it, and when it was listed first and last (UTC, microseconds)."""
 
     fingerprint: Fingerprint
     definition: bytes
     first_seen: int
     last_seen: int
-    found: Inspected | None = None
+    found: InspectionFindings | None = None
 
 
-def seen(
+def put_seen(
     connection: Connection,
     capability: str,
     fingerprint: Fingerprint,
     definition: bytes,
     at: int,
-    inspected: Inspected | None = None,
+    inspected: InspectionFindings | None = None,
 ) -> None:
-    """The server lists this definition now, and this was found in it. What was found in it before counts no more."""
+    """Store that the server lists this definition now, with these findings, which replace earlier ones."""
     content = _content(inspected)
     mine = (versions.c.capability == capability) & (versions.c.fingerprint == fingerprint.text)
     again = connection.execute(update(versions).where(mine).values(last_seen=at, found=content))
@@ -42,20 +42,22 @@ def seen(
         connection.execute(insert(versions), row | {"first_seen": at, "last_seen": at})
 
 
-def left(connection: Connection, capability: str, fingerprint: Fingerprint, at: int) -> None:
-    """The server listed this definition until then, and lists another now."""
+def put_left(connection: Connection, capability: str, fingerprint: Fingerprint, at: int) -> None:
+    """Store until when the server listed this definition."""
     mine = (versions.c.capability == capability) & (versions.c.fingerprint == fingerprint.text)
     connection.execute(update(versions).where(mine).values(last_seen=at))
 
 
-def found(connection: Connection, capability: str, fingerprint: Fingerprint, inspected: Inspected) -> None:
-    """This was found in a definition that is kept."""
+def put_findings(
+    connection: Connection, capability: str, fingerprint: Fingerprint, inspected: InspectionFindings
+) -> None:
+    """Store the findings of a stored definition."""
     mine = (versions.c.capability == capability) & (versions.c.fingerprint == fingerprint.text)
     connection.execute(update(versions).where(mine).values(found=_content(inspected)))
 
 
-def found_now(connection: Connection, upstream: str) -> dict[str, Inspected]:
-    """What was found in what is listed of this upstream, by the ids of its capabilities, where it is anything."""
+def current_findings(connection: Connection, upstream: str) -> dict[str, InspectionFindings]:
+    """Return the findings of the listed definitions of this server, by ids of capabilities, if there are any."""
     wanted = (
         select(versions.c.capability, versions.c.found)
         .join(capabilities, capabilities.c.id == versions.c.capability)
@@ -66,7 +68,7 @@ def found_now(connection: Connection, upstream: str) -> dict[str, Inspected]:
 
 
 def prune(connection: Connection, capability: str, kept: frozenset[Fingerprint], most: int) -> None:
-    """Keep so many definitions of this capability: those that are named, and of the others the newest."""
+    """Delete old definitions of a capability, so that `most` stay: those in `kept`, and the newest of the others."""
     others = select(versions.c.fingerprint).where(
         versions.c.capability == capability, versions.c.fingerprint.not_in([each.text for each in kept])
     )
@@ -78,13 +80,13 @@ def prune(connection: Connection, capability: str, kept: frozenset[Fingerprint],
 
 
 def forget(connection: Connection, capabilities: Sequence[str]) -> None:
-    """There were no such capabilities."""
-    for some in batched(capabilities):
+    """Delete all definitions of these capabilities."""
+    for some in batches(capabilities):
         connection.execute(delete(versions).where(versions.c.capability.in_(some)))
 
 
-def of(connection: Connection, capability: str) -> list[Version]:
-    """Every definition of this capability that was seen, the oldest first."""
+def versions_of(connection: Connection, capability: str) -> list[Version]:
+    """Return every stored definition of this capability, the oldest first."""
     wanted = select(versions).where(versions.c.capability == capability)
     rows = connection.execute(wanted.order_by(versions.c.first_seen, versions.c.fingerprint))
     return [
@@ -99,8 +101,8 @@ def of(connection: Connection, capability: str) -> list[Version]:
     ]
 
 
-def listed_now(connection: Connection, upstream: str, most_bytes: int) -> dict[str, bytes]:
-    """What is listed of this upstream, by the ids of its capabilities; no definition that is longer than that."""
+def current_definitions(connection: Connection, upstream: str, most_bytes: int) -> dict[str, bytes]:
+    """Return the listed definitions of this server up to a length, by ids of capabilities."""
     wanted = (
         select(versions.c.capability, versions.c.definition)
         .join(capabilities, capabilities.c.id == versions.c.capability)
@@ -111,11 +113,11 @@ def listed_now(connection: Connection, upstream: str, most_bytes: int) -> dict[s
 
 
 def definition(connection: Connection, capability: str, fingerprint: Fingerprint) -> bytes | None:
-    """What was listed under this fingerprint."""
+    """Return the definition with this fingerprint."""
     mine = (versions.c.capability == capability) & (versions.c.fingerprint == fingerprint.text)
     found: bytes | None = connection.scalar(select(versions.c.definition).where(mine))
     return found
 
 
-def _content(inspected: Inspected | None) -> bytes | None:
+def _content(inspected: InspectionFindings | None) -> bytes | None:
     return findings.write(inspected) if inspected is not None and inspected.findings else None

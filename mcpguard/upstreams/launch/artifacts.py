@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from mcpguard.domain.servers.runners import file_run, runs_files
+from mcpguard.domain.servers.runners import file_that_runs, runs_files
 from mcpguard.upstreams.process.program_files import ProgramFile, read
 from mcpguard.upstreams.process.secret_arguments import Word
 from mcpguard.upstreams.process.stdio import Launch
@@ -36,7 +36,7 @@ def executed(launch: Launch, program: Path) -> tuple[ProgramFile, ...]:
         name = program.resolve().name
         if runner := next((each for each in (Path(launch.command).name, name) if runs_files(each)), None):
             words = [word for word in launch.arguments if isinstance(word, str)]
-            return _with_runner(launch, program, file_run(runner, words))
+            return _with_runner(launch, program, file_that_runs(runner, words))
         if not _INTERPRETER.fullmatch(name) and not _INTERPRETER.fullmatch(Path(launch.command).name):
             return (read("file", program),)
         return _with_runner(launch, program, _script(name, launch.arguments))

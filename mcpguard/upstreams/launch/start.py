@@ -19,7 +19,7 @@ from anyio import to_thread
 
 from mcpguard.domain.errors import NotStarted
 from mcpguard.domain.servers.identity import is_code
-from mcpguard.domain.servers.launches import Declared, Mount, Profile, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.launches import Launch as DeclaredLaunch
 from mcpguard.upstreams.launch.artifacts import artifact, executed
 from mcpguard.upstreams.launch.exposure import kept, ways
@@ -77,7 +77,7 @@ class Starting:
     dialing: Dialing
     writable: Callable[[], Iterable[tuple[str, Mount]]] = tuple
 
-    async def install(self, declared: Declared, values: Mapping[str, str]) -> Declared:
+    async def install(self, declared: DeclaredServer, values: Mapping[str, str]) -> DeclaredServer:
         """The same, with what was installed for it. `values` are those of its environment.
 
         Raises NotInstalled, Refused or NotRunnable.
@@ -97,7 +97,9 @@ class Starting:
         await to_thread.run_sync(trees.cleared, folder, wanted)
         return replace(declared, artifact=tree.artifact)
 
-    def ready(self, declared: Declared, launch: StdioLaunch, plain: Launch, account: Account | None = None) -> Ready:
+    def ready(
+        self, declared: DeclaredServer, launch: StdioLaunch, plain: Launch, account: Account | None = None
+    ) -> Ready:
         """`account` tells as whom it runs where it is confined and the guard is root.
 
         Raises Refused, Changed, AnotherProgram or NotRunnable.

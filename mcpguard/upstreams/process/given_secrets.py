@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from mcpguard.policy.secrets.hiding import telling
-from mcpguard.policy.secrets.masking import Ways, ways
-from mcpguard.settings.entries.references import Value
+from mcpguard.policy.secrets.known_secrets import tells_secret
+from mcpguard.policy.secrets.masking import Spellings, spellings
+from mcpguard.settings.entries.references import ResolvedValue
 
 SHORTEST: Final = 4
 """Shorter values are in too many words to be hidden in any."""
@@ -28,10 +28,10 @@ class GivenSecrets:
 
     def __init__(self) -> None:
         self._values: dict[str, dict[str, None]] = {}
-        self._ways: dict[str, Ways] = {}
+        self._ways: dict[str, Spellings] = {}
         self._telling: dict[str, frozenset[str]] = {}
 
-    def take(self, server: str, given: Mapping[str, Value]) -> None:
+    def take(self, server: str, given: Mapping[str, ResolvedValue]) -> None:
         """It is given these, by their names."""
         self._telling[server] = frozenset(each for name, value in given.items() for each in _telling(name, value))
         before = self._values.get(server, {})
@@ -39,13 +39,13 @@ class GivenSecrets:
         every = [*fresh, *(each for each in before if each not in fresh)][:MOST]
         if every != [*before]:
             self._values[server] = dict.fromkeys(every)
-            self._ways[server] = ways(every)
+            self._ways[server] = spellings(every)
 
     def of(self, server: str) -> frozenset[str]:
         """What it was given."""
         return frozenset(self._values.get(server, ()))
 
-    def ways(self, server: str) -> Ways:
+    def ways(self, server: str) -> Spellings:
         """How what it was given may be written."""
         return self._ways.get(server, ())
 
@@ -57,15 +57,15 @@ class GivenSecrets:
         return f"Confided({', '.join(sorted(self._values))})"
 
 
-def _telling(name: str, value: Value) -> Iterator[str]:
+def _telling(name: str, value: ResolvedValue) -> Iterator[str]:
     """A value, and what of it is not the words around it, as in a header `Bearer …`."""
     bare = value.referenced or (value.whole.rpartition(" ")[2],)
     for each in dict.fromkeys((value.whole, *bare)):
-        if telling(name, each, referenced=bool(value.referenced)):
+        if tells_secret(name, each, referenced=bool(value.referenced)):
             yield each
 
 
-def secrets(value: Value) -> Iterator[str]:
+def secrets(value: ResolvedValue) -> Iterator[str]:
     """What of a value may be a secret."""
     yield from (each for each in value.referenced if len(each) >= SHORTEST)
     for text in dict.fromkeys((value.whole, *value.whole.split())):

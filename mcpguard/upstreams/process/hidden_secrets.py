@@ -10,7 +10,7 @@ Rules kept here:
 import re
 from typing import Final
 
-from mcpguard.policy.secrets.masking import Ways, masked
+from mcpguard.policy.secrets.masking import Spellings, mask_secrets
 
 LONGEST_KEY: Final = 200
 """Lines."""
@@ -23,7 +23,7 @@ _WITHIN: Final = re.compile(r"\s*[0-9A-Za-z+/=]*\s*|.*[0-9A-Za-z+/=]{32}.*|\s*[A
 class Hiding:
     """For the texts of one server, in order. `known`: what it was given in confidence."""
 
-    def __init__(self, known: Ways = ()) -> None:
+    def __init__(self, known: Spellings = ()) -> None:
         self._known = known
         self._left = 0
 
@@ -39,7 +39,7 @@ class Hiding:
 
     def line(self, text: str) -> str:
         """The same of what is no more than a line."""
-        return masked(text, self._known).value
+        return mask_secrets(text, self._known).value
 
     def again(self, text: str) -> str:
         """The same of what came before, and is looked at once more."""

@@ -8,7 +8,7 @@ from typing import Any
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.news import News
 from mcpguard.settings.call_groups import Definitions
 from mcpguard.settings.model import Upstreams
@@ -16,8 +16,8 @@ from mcpguard.upstreams.exchange.conversation import Conversation
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from mcpguard.upstreams.supervise.backoff import Backoff, Jitter
 
-Install = Callable[[Declared], Awaitable[Declared]]
-Reach = Callable[[Declared, Switchboard], AbstractAsyncContextManager[Conversation]]
+Install = Callable[[DeclaredServer], Awaitable[DeclaredServer]]
+Reach = Callable[[DeclaredServer, Switchboard], AbstractAsyncContextManager[Conversation]]
 
 
 class Lost(GuardError):

@@ -17,12 +17,12 @@ import anyio
 
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.calls.records import Permit
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.connections import Condition, ConnectionState
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.listings import Listing
-from mcpguard.domain.servers.news import Removed
+from mcpguard.domain.servers.news import ServerRemoved
 from mcpguard.upstreams.protocol.calls_in_flight import Overdue
 from mcpguard.upstreams.supervise.context import SupervisorContext
 from mcpguard.upstreams.supervise.second_connection import SecondConnection
@@ -40,7 +40,7 @@ class Placed:
     """A call that wants a place: of which capability, who makes it, and which client is told and asked what belongs to
     it; None for a subscription, which is kept at one place."""
 
-    key: Key
+    key: CapabilityKey
     caller: str
     client: Counterpart | None
 
@@ -124,7 +124,7 @@ class Fleet:
 
     def __init__(self, around: SupervisorContext) -> None:
         self._around = around
-        self._wanted: dict[str, Declared] = {}
+        self._wanted: dict[str, DeclaredServer] = {}
         self._servers: dict[str, Succession] = {}
         self._seconds: dict[str, SecondConnection] = {}
         self._scopes: dict[str, anyio.CancelScope] = {}
@@ -138,7 +138,7 @@ class Fleet:
             self._adjust()
             await anyio.sleep_forever()
 
-    def want(self, wanted: Iterable[Declared]) -> None:
+    def want(self, wanted: Iterable[DeclaredServer]) -> None:
         """From now on these are wanted, as they stand here, and no others."""
         before, self._wanted = self._wanted, {declared.name: declared for declared in wanted if declared.enabled}
         for name, declared in before.items():
@@ -187,7 +187,7 @@ class Fleet:
         if (second := self._seconds.get(name)) is not None:
             second.roots_changed()
 
-    async def visit(self, declared: Declared, at: At) -> Listing:
+    async def visit(self, declared: DeclaredServer, at: At) -> Listing:
         """Look at a server once, whether it is wanted or not; `at` hears how far that has come.
 
         Raises Lost, which says what went wrong.
@@ -234,4 +234,4 @@ class Fleet:
             self._servers.pop(name, None)
             self._seconds.pop(name, None)
             self._scopes.pop(name, None)
-            self._around.tell(Removed(name))
+            self._around.tell(ServerRemoved(name))

@@ -16,9 +16,9 @@ from anyio import CapacityLimiter, to_thread
 
 from mcpguard.codec.framing import Framing
 from mcpguard.domain.servers.identity import is_code
-from mcpguard.domain.servers.launches import Declared, RemoteLaunch, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.settings.entries.references import Unresolved, Value, referenced, resolved
+from mcpguard.settings.entries.references import ResolvedValue, Unresolved, references_in, resolve_parts
 from mcpguard.settings.model import Upstreams
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation
 from mcpguard.upstreams.exchange.peer import StreamPeer
@@ -64,7 +64,7 @@ class Reaching:
     _looking: set[str] = field(default_factory=set, repr=False)
 
     @asynccontextmanager
-    async def __call__(self, declared: Declared, switchboard: Switchboard) -> AsyncIterator[Conversation]:
+    async def __call__(self, declared: DeclaredServer, switchboard: Switchboard) -> AsyncIterator[Conversation]:
         match declared.launch:
             case StdioLaunch() as launch:
                 async with self._process(declared, launch) as (process, ready):
@@ -86,7 +86,7 @@ class Reaching:
     def _bounds(self) -> Bounds:
         return Bounds(message_bytes=self.settings.message_bytes)
 
-    async def install(self, declared: Declared) -> Declared:
+    async def install(self, declared: DeclaredServer) -> DeclaredServer:
         """The same, with what was installed for it, where it is a package. Raises what says why that cannot be."""
         if not isinstance(declared.launch, StdioLaunch):
             return declared
@@ -97,13 +97,13 @@ class Reaching:
         """How far the log of a server is written now."""
         return await to_thread.run_sync(mark, self.logs, name)
 
-    async def lines(self, declared: Declared, most_bytes: int) -> tuple[str, ...]:
+    async def lines(self, declared: DeclaredServer, most_bytes: int) -> tuple[str, ...]:
         """The last lines that a server which we start wrote to its standard error, as they were stored."""
         if not isinstance(declared.launch, StdioLaunch):
             return ()
         return await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes)
 
-    async def wrote(self, declared: Declared, most_bytes: int, since: LogMark | None = None) -> Wrote:
+    async def wrote(self, declared: DeclaredServer, most_bytes: int, since: LogMark | None = None) -> Wrote:
         """What a server that we start wrote to its standard error last; or last since then."""
         if not isinstance(declared.launch, StdioLaunch):
             return Wrote((), frozenset())
@@ -115,7 +115,7 @@ class Reaching:
         return Wrote(lines, _secrets([*values.values(), *self.confided.of(declared.name)]))
 
     @asynccontextmanager
-    async def _process(self, declared: Declared, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, Ready]]:
+    async def _process(self, declared: DeclaredServer, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, Ready]]:
         """It runs, confined as it is declared, and is this, if that can be told. Raises what says why it cannot."""
         values, arguments = await self._given(declared.name, launch)
         launch = replace(launch, arguments=arguments)
@@ -132,7 +132,7 @@ class Reaching:
 
     async def _given(self, server: str, launch: StdioLaunch) -> tuple[dict[str, str], tuple[str, ...]]:
         """Its environment and its arguments at this moment. Raises Unresolved."""
-        referring = {f"args[{at}]": word for at, word in enumerate(launch.arguments) if referenced(word)}
+        referring = {f"args[{at}]": word for at, word in enumerate(launch.arguments) if references_in(word)}
         values = await self._resolved(server, "the environment variable", {**launch.environment, **referring})
         words = tuple(values.pop(f"args[{at}]", word) for at, word in enumerate(launch.arguments))
         return values, words
@@ -174,10 +174,10 @@ class Reaching:
             raise Unresolved("the disk is still being read for an earlier attempt")
         return await to_thread.run_sync(looking, abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
-    def _value(self, server: str, what: str, template: str) -> Value:
+    def _value(self, server: str, what: str, template: str) -> ResolvedValue:
         folders = [self.kept / server, *map(Path, self.settings.secret_folders)]
         try:
-            return resolved(template, self.environ, folders)
+            return resolve_parts(template, self.environ, folders)
         except Unresolved as error:
             raise Unresolved(f"{what} cannot be given: {error}") from None
 

@@ -23,12 +23,12 @@ import structlog
 from mcpguard.codec.fingerprints import definition_fingerprint
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.capabilities import Fingerprint
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.servers.connections import ConnectionState
-from mcpguard.domain.servers.launches import Declared, Era
+from mcpguard.domain.servers.launches import DeclaredServer, Era
 from mcpguard.domain.servers.listings import KEYS, Listing
-from mcpguard.domain.servers.news import Altered, News, Stood
+from mcpguard.domain.servers.news import ConnectionChanged, LaunchAltered, News
 from mcpguard.upstreams.supervise.context import SupervisorContext
 from mcpguard.upstreams.supervise.succession import Succession
 
@@ -42,7 +42,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 class SecondConnection:
     """Opens the second connection to one server when it is needed. `run` has to run for as long as the first does."""
 
-    def __init__(self, declared: Declared, around: SupervisorContext, first: Succession) -> None:
+    def __init__(self, declared: DeclaredServer, around: SupervisorContext, first: Succession) -> None:
         self._declared = replace(declared, era=Era.LEGACY)
         self._first = first
         self._around = around
@@ -56,7 +56,7 @@ class SecondConnection:
         self._pauses = around.growing(around.settings.retry_seconds)
         self._to_end = False
         self._compared: tuple[Listing, Listing] | None = None
-        self._alike: dict[Key, bool] = {}
+        self._alike: dict[CapabilityKey, bool] = {}
 
     def serves(self, client: Counterpart) -> bool:
         """Whether calls of this client are better made over this connection than over the first."""
@@ -64,7 +64,7 @@ class SecondConnection:
         speaks_both = self._first.declared.era is Era.AUTO and first is not None and first.modern
         return speaks_both and client.era is Era.LEGACY and bool(client.capabilities)
 
-    async def carrying(self, key: Key) -> Succession | None:
+    async def carrying(self, key: CapabilityKey) -> Succession | None:
         """The connection, as soon as it can carry a call of this capability; None if the first has to carry it."""
         self._used = self._clock.monotonic()
         with anyio.move_on_after(self._around.settings.connect_seconds):
@@ -78,7 +78,7 @@ class SecondConnection:
                 await moved.wait()
         return None
 
-    def carries(self, key: Key) -> bool:
+    def carries(self, key: CapabilityKey) -> bool:
         """Whether both connections list this capability alike at this moment."""
         first = self._first.in_force()
         second = self._second.in_force() if self._second is not None else None
@@ -151,9 +151,9 @@ class SecondConnection:
         self._wake()
 
     def _told(self, news: News) -> None:
-        if isinstance(news, Altered):
+        if isinstance(news, LaunchAltered):
             self._around.tell(replace(news, declared=self._first.declared))
-        elif not isinstance(news, Stood) or news.condition.state not in _ON_THE_WAY:
+        elif not isinstance(news, ConnectionChanged) or news.condition.state not in _ON_THE_WAY:
             self._wake()
 
     def _wake(self) -> None:
@@ -161,10 +161,10 @@ class SecondConnection:
         self._moved = anyio.Event()
 
 
-def _fingerprint(listing: Listing, key: Key) -> Fingerprint | None:
+def _fingerprint(listing: Listing, key: CapabilityKey) -> Fingerprint | None:
     """Of the one definition with this key; None where there is none, or more than one."""
     kind, name = key
-    found = [each for each in listing.of(kind) if each.get(KEYS[kind]) == name]
+    found = [each for each in listing.of_kind(kind) if each.get(KEYS[kind]) == name]
     try:
         return definition_fingerprint(kind, found[0]) if len(found) == 1 else None
     except Unreadable:

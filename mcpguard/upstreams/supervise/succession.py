@@ -26,9 +26,9 @@ from anyio.abc import TaskGroup
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.connections import Condition, ConnectionState
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.listings import Listing
-from mcpguard.domain.servers.news import Altered, Listed, News
+from mcpguard.domain.servers.news import LaunchAltered, News, ServerListed
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.supervise.context import Lost, SupervisorContext
 from mcpguard.upstreams.supervise.supervisor import Supervisor
@@ -51,13 +51,13 @@ class _Kept:
     def __init__(self, tell: Callable[[News], None], wake: Callable[[], None]) -> None:
         self._tell = tell
         self._wake = wake
-        self._listed: Listed | None = None
+        self._listed: ServerListed | None = None
         self._open = False
 
     def __call__(self, news: News) -> None:
-        if self._open or isinstance(news, Altered):
+        if self._open or isinstance(news, LaunchAltered):
             self._tell(news)
-        elif isinstance(news, Listed):
+        elif isinstance(news, ServerListed):
             self._listed = news
         self._wake()
 
@@ -71,7 +71,7 @@ class _Kept:
 class Succession:
     """Keeps one server connected for as long as `run` runs. `current` is the connection that calls use."""
 
-    def __init__(self, declared: Declared, around: SupervisorContext) -> None:
+    def __init__(self, declared: DeclaredServer, around: SupervisorContext) -> None:
         self.declared = declared
         self.current = Supervisor(declared, around, self._unclear)
         self._around = around

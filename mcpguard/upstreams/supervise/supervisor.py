@@ -21,9 +21,9 @@ from anyio.abc import TaskStatus
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.connections import Condition, ConnectionState
-from mcpguard.domain.servers.launches import Declared, Era
+from mcpguard.domain.servers.launches import DeclaredServer, Era
 from mcpguard.domain.servers.listings import Listing
-from mcpguard.domain.servers.news import Altered, Stood, Updated
+from mcpguard.domain.servers.news import ConnectionChanged, LaunchAltered, ResourceUpdated
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.conversation import Conversation, ServerError, StandingRequest
@@ -51,7 +51,7 @@ class Supervisor:
 
     def __init__(
         self,
-        declared: Declared,
+        declared: DeclaredServer,
         around: SupervisorContext,
         unclear: Callable[[], None],
         watching: Watching | None = None,
@@ -71,7 +71,7 @@ class Supervisor:
             around.settings.health_timeout,
             lambda: around.growing(RELIST_SECONDS),
             around.settings.retry_most_seconds,
-            lambda uri: around.tell(Updated(declared.name, uri)),
+            lambda uri: around.tell(ResourceUpdated(declared.name, uri)),
         )
         self._connection: Connection | None = None
         self._taking_over, self._unclear = taking_over, unclear
@@ -156,7 +156,7 @@ class Supervisor:
                 self._restart = anyio.Event()
                 ended = await self._one_connection()
                 if isinstance(ended, AnotherProgram):
-                    self._around.tell(Altered(self.declared.name, self.declared))
+                    self._around.tell(LaunchAltered(self.declared.name, self.declared))
                 if not self._left:
                     await self._pause(ended)
         finally:
@@ -292,7 +292,7 @@ class Supervisor:
 
     def _say(self, condition: Condition) -> None:
         self.condition = condition
-        self._around.tell(Stood(self.declared.name, condition))
+        self._around.tell(ConnectionChanged(self.declared.name, condition))
         log.info("upstream", server=self.declared.name, state=condition.state.value, why=condition.error or None)
 
 

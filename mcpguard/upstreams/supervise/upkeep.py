@@ -19,9 +19,9 @@ import structlog
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.servers.launches import Declared
+from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.listings import Listing
-from mcpguard.domain.servers.news import Listed
+from mcpguard.domain.servers.news import ServerListed
 from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, ServerError, StandingRequest
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.call_slots import Busy, CallSlots
@@ -52,7 +52,7 @@ class Upkeep:
     """The upkeep of one server. `complain` takes what is wrong with a server that is ready all the same."""
 
     def __init__(
-        self, declared: Declared, around: SupervisorContext, turns: CallSlots, complain: Callable[[str], None]
+        self, declared: DeclaredServer, around: SupervisorContext, turns: CallSlots, complain: Callable[[str], None]
     ) -> None:
         self._declared = declared
         self._name = declared.name
@@ -208,7 +208,7 @@ class Upkeep:
         said = definitions.max_age if listing.ttl is None else max(listing.ttl, definitions.min_age)
         self._listed = _Listed(listing, changes, began + min(said, definitions.max_age))
         self._announced -= announced
-        self._around.tell(Listed(self._name, listing, self._declared, announced))
+        self._around.tell(ServerListed(self._name, listing, self._declared, announced))
 
     @asynccontextmanager
     async def _between_calls(self) -> AsyncIterator[None]:

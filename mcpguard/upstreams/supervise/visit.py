@@ -14,7 +14,7 @@ import structlog
 
 from mcpguard.domain.errors import GuardError, NotStarted
 from mcpguard.domain.servers.inspections import InspectionStage
-from mcpguard.domain.servers.launches import Declared, Era, StdioLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Era, StdioLaunch
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.protocol.call_slots import CallSlots
@@ -33,7 +33,7 @@ class NeverStarted(Lost):
     """Nothing of it ran."""
 
 
-async def visited(declared: Declared, around: SupervisorContext, at: At) -> Listing:
+async def visited(declared: DeclaredServer, around: SupervisorContext, at: At) -> Listing:
     """What it offers; `at` hears how far the visit has come. Raises Lost, which says what went wrong."""
     if isinstance(declared.launch, StdioLaunch):
         at(InspectionStage.INSTALLING)
@@ -42,7 +42,7 @@ async def visited(declared: Declared, around: SupervisorContext, at: At) -> List
     return await _tried(installed, around, at)
 
 
-async def _installed(declared: Declared, around: SupervisorContext) -> Declared:
+async def _installed(declared: DeclaredServer, around: SupervisorContext) -> DeclaredServer:
     try:
         return await around.install(declared)
     except* GuardError as group:
@@ -53,7 +53,7 @@ async def _installed(declared: Declared, around: SupervisorContext) -> Declared:
     raise NeverStarted(_said(wrong))
 
 
-async def _tried(declared: Declared, around: SupervisorContext, at: At) -> Listing:
+async def _tried(declared: DeclaredServer, around: SupervisorContext, at: At) -> Listing:
     try:
         return await _visited(declared, around, at)
     except* GuardError as group:
@@ -67,7 +67,7 @@ async def _tried(declared: Declared, around: SupervisorContext, at: At) -> Listi
     raise NeverStarted(said) if isinstance(wrong[0], NotStarted) else Lost(said)
 
 
-async def _visited(declared: Declared, around: SupervisorContext, at: At) -> Listing:
+async def _visited(declared: DeclaredServer, around: SupervisorContext, at: At) -> Listing:
     settings, turns = around.settings, CallSlots(1, 0)
     switchboard = Switchboard(declared.name, turns, lambda _: None)
     seconds = settings.connect_seconds

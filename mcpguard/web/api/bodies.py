@@ -12,7 +12,7 @@ from mcpguard.codec.capability_keys import parse_key
 from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.decisions import ITSELF, LONGEST_WHY, Approval, Key, Seen
+from mcpguard.domain.decisions import LONGEST_WHY, SERVER_ITSELF, Approval, CapabilityKey, ReviewedVersions
 from mcpguard.domain.grants import USUAL_SECONDS
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.launches import Profile
@@ -146,7 +146,7 @@ class ApprovingBody(WhyBody):
         """Raises InvalidName."""
         observed = self.seen.observed
         return Approval(
-            Seen(
+            ReviewedVersions(
                 Fingerprint(self.seen.launch),
                 None if observed is None else Fingerprint(observed),
                 {parse_key(text): printed(each) for text, each in self.seen.capabilities.items()},
@@ -156,7 +156,7 @@ class ApprovingBody(WhyBody):
             None if self.prefixes is None else tuple(self.prefixes),
             None if self.may_ask is None else frozenset(self.may_ask),
             {
-                None if name == ITSELF else parse_key(name): frozenset(rules)
+                None if name == SERVER_ITSELF else parse_key(name): frozenset(rules)
                 for name, rules in self.findings_read.items()
             },
             frozenset(map(parse_key, self.left_out)),
@@ -175,7 +175,7 @@ class AboutBody(WhyBody):
     seen: Print | None = None
 
     @property
-    def key(self) -> Key:
+    def key(self) -> CapabilityKey:
         return self.kind, self.name
 
 

@@ -12,7 +12,7 @@ from mcpguard.domain.calls.calls import Face, Sensitivity
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
 from mcpguard.guard.calls.request import CallRequest
-from mcpguard.policy.intents import LONGEST_REASON, stated
+from mcpguard.policy.intents import LONGEST_REASON, read_intent
 from mcpguard.web.api.bodies import ApiBody, example
 
 LONGEST_CALLER: Final = 100
@@ -73,5 +73,7 @@ class WantedBody(ApiBody):
         params: dict[str, Any] = {"uri" if kind is CapabilityKind.RESOURCE else "name": name}
         if self.arguments is not None:
             params["arguments"] = self.arguments
-        said = None if intent is None else stated(intent.operation_type, {"intent": intent.model_dump(mode="json")})
+        said = (
+            None if intent is None else read_intent(intent.operation_type, {"intent": intent.model_dump(mode="json")})
+        )
         return CallRequest(caller, Face.API, _METHODS[kind], Capability(server, kind, name), params, stated=said, by=by)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from anyio import to_thread
 from fastapi.responses import JSONResponse
 
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.guard.guard import Guard
 from mcpguard.web.gate.matching import etag
 
@@ -23,7 +23,7 @@ async def shown(
     return await to_thread.run_sync(lambda: JSONResponse(said | more, status, told))
 
 
-async def shown_one(guard: Guard, server: str, key: Key) -> JSONResponse:
+async def shown_one(guard: Guard, server: str, key: CapabilityKey) -> JSONResponse:
     """All that is known of a capability. Raises Unknown."""
     told = etag(guard.queries.tag(server, key))
     return JSONResponse(await guard.queries.capability(server, key), headers=told)

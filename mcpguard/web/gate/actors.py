@@ -16,7 +16,7 @@ from typing import Final
 
 from fastapi import Request
 
-from mcpguard.domain.decisions import TOKENS, Actor, Forbidden
+from mcpguard.domain.decisions import TOKENS, Actor, Forbidden, is_never_revoked
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
 from mcpguard.text.visible import visible
@@ -35,7 +35,8 @@ def actor(request: Request, guard: Guard, via: str = API) -> Actor:
     """Who sent this request; `via` is the door that they came through on the network. Raises Forbidden."""
     match whoever(request):
         case OperatorPeer(pid, uid):
-            return Actor(account(uid), VIA, program(pid), may_widen=guard.settings.authority.shell == "full")
+            widens = guard.settings.authority.shell == "full"
+            return Actor(account(uid), VIA, program(pid), may_widen=widens, holds=is_never_revoked)
         case Principal() as by:
             return _token(by, via, guard) if by.kind == "token" else _person(by, via, guard)
         case None:

@@ -44,7 +44,7 @@ from mcpguard.domain.people import NotProven, Principal, TooManyTries, UserTaken
 from mcpguard.guard.audit.audit_log import RecordUnknown
 from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.ledger.prunings import Unsound
-from mcpguard.settings.entries.entry import named
+from mcpguard.settings.entries.entry import shown_name
 from mcpguard.web.gate.access import NobodyKnown, RightLacking, whoever
 from mcpguard.web.gate.matching import Moved, NotNamed
 from mcpguard.web.gate.peer import OperatorPeer
@@ -165,7 +165,7 @@ def _methods(request: Request) -> set[str]:
 
 def _place(loc: tuple[str | int, ...]) -> str:
     """Where in the request. The names in it may be anybody's."""
-    return ".".join(named(str(each)) for each in loc) + ":"
+    return ".".join(shown_name(str(each)) for each in loc) + ":"
 
 
 def _word(kind: type) -> str:

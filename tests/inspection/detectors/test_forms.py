@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from mcpguard.domain.findings import Inspected
+from mcpguard.domain.findings import InspectionFindings
 from mcpguard.inspection.definitions.inspect import inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
 
@@ -22,11 +22,11 @@ CLICKS = ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- 
 MORSE: dict[str, str] = dict(zip(SMALL, CLICKS.split(), strict=True))
 
 
-def described(description: str, surroundings: Surroundings = NOTES) -> Inspected:
+def described(description: str, surroundings: Surroundings = NOTES) -> InspectionFindings:
     return inspect_definition({"name": "thing", "description": description}, surroundings)
 
 
-def rules(found: Inspected) -> set[str]:
+def rules(found: InspectionFindings) -> set[str]:
     return {each.rule for each in found.findings}
 
 

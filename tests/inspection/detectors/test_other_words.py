@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from mcpguard.domain.findings import Inspected
+from mcpguard.domain.findings import InspectionFindings
 from mcpguard.inspection.definitions.inspect import inspect_definition
 from tests.inspection.detectors.other_words import HONEST, SAID
 
 KINDS = [(kind, text) for kind, texts in SAID.items() for text in texts]
 
 
-def named(name: str, description: str, **parameters: dict[str, Any]) -> Inspected:
+def named(name: str, description: str, **parameters: dict[str, Any]) -> InspectionFindings:
     schema = {"type": "object", "properties": parameters}
     return inspect_definition({"name": name, "description": description, "inputSchema": schema})
 
 
-def rules(found: Inspected) -> set[str]:
+def rules(found: InspectionFindings) -> set[str]:
     return {each.rule for each in found.findings}
 
 

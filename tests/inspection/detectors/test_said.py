@@ -3,7 +3,7 @@
 import pytest
 
 from mcpguard.demo import poison
-from mcpguard.domain.findings import Inspected
+from mcpguard.domain.findings import InspectionFindings
 from mcpguard.inspection.definitions.inspect import inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
 from tests.inspection.detectors.attacks import HONEST, MORE, SAID
@@ -24,7 +24,7 @@ POISONED = [tool for tool in poison.POISONED if tool["name"] != "delete_everythi
 NEIGHBOURS = Surroundings("weather", frozenset(), {"notes": frozenset({"read_note", "write_note"})})
 
 
-def found(description: str) -> Inspected:
+def found(description: str) -> InspectionFindings:
     return inspect_definition({"name": "thing", "description": description, "inputSchema": {"type": "object"}})
 
 

@@ -4,15 +4,15 @@ from typing import Any
 
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.objections import Objection
-from mcpguard.policy.arguments.fitting import of_tool
-from mcpguard.policy.arguments.schemas import checks
+from mcpguard.policy.arguments.argument_checks import check_tool_arguments
+from mcpguard.policy.arguments.schemas import schema_checks
 
 Json = dict[str, Any]
 
 
 def judged(schema: object, arguments: object) -> Objection | None:
-    made, _ = checks(schema)
-    return of_tool(arguments, made, len(dumps(arguments)))
+    made, _ = schema_checks(schema)
+    return check_tool_arguments(arguments, made, len(dumps(arguments)))
 
 
 def nested(levels: int, leaf: object, key: str = "a") -> Any:  # noqa: ANN401 - JSON

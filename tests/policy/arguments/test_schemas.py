@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.reasons import Reason
-from mcpguard.policy.arguments.fitting import of_prompt
+from mcpguard.policy.arguments.argument_checks import check_prompt_arguments
 from mcpguard.policy.arguments.schemas import LARGEST_SCHEMA, MOST_PATTERNS, MOST_WORK
 from mcpguard.policy.arguments.weights import DEEPEST
 from tests.policy.arguments.monstrous import Json, doubling, judged, nested
@@ -218,7 +218,7 @@ def test_what_cannot_be_checked_is_refused_and_fetches_nothing(schema: object) -
     for arguments in ({}, {"a": 1}):
         found = judged(schema, arguments)
         assert found is not None
-        assert (found.reason, found.detail.said) == (UNVERIFIABLE, {})
+        assert (found.reason, found.detail.fields) == (UNVERIFIABLE, {})
 
 
 @pytest.mark.parametrize(
@@ -325,5 +325,5 @@ def test_any_schema_and_any_arguments_have_an_answer_and_always_the_same(schema:
     ],
 )
 def test_a_prompt_gets_what_it_requires(definition: Json, given_: object, path: str | None) -> None:
-    found = of_prompt(given_, definition)
+    found = check_prompt_arguments(given_, definition)
     assert (found.detail.path if found else None) == path

@@ -10,7 +10,7 @@ from tests.policy.situations import FINE, Carried
 def test_it_names_the_rule() -> None:
     found = objection(replace(FINE, arguments=Carried(None, None, "github-pat")))
     assert found is not None
-    assert (found.reason, found.detail.said) == (Reason.ARGUMENTS_SECRET, {"secret": "github-pat"})
+    assert (found.reason, found.detail.fields) == (Reason.ARGUMENTS_SECRET, {"secret": "github-pat"})
 
 
 def test_it_objects_to_nothing_else() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.objections import Detail
 from mcpguard.domain.reasons import Reason
-from mcpguard.policy.arguments.size import depth, too_large
+from mcpguard.policy.arguments.argument_checks import depth, too_large
 from mcpguard.policy.rules.arguments_size import objection
 from tests.policy.situations import FINE, Carried
 

@@ -35,4 +35,4 @@ def test_a_call_waits_until_somebody_has_answered(
 def test_whoever_was_refused_is_told_what_the_person_says() -> None:
     found = objection(replace(FINE, demand="destructive", answer=HoldState.DENIED, person="not on Fridays"))
     assert found is not None
-    assert found.detail.sentence == 'The person says: "not on Fridays".'
+    assert found.detail.sentence == 'Reviewer: "not on Fridays".'

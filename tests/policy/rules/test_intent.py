@@ -11,7 +11,7 @@ from mcpguard.domain.calls.calls import Sensitivity
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.reasons import Reason
-from mcpguard.policy.intents import BY_HARM, LONGEST_REASON, call_with, stated, understates
+from mcpguard.policy.intents import BY_HARM, LONGEST_REASON, call_variant, is_understated, read_intent
 from mcpguard.policy.rules.intent import objection
 from mcpguard.policy.situation import Situation
 from tests.policy.situations import FINE, SITUATIONS, declared, with_effect
@@ -42,10 +42,10 @@ def reason(found: Objection | None) -> Reason | None:
 def test_less_than_will_happen_is_refused_and_more_is_not(operation: Effect, effect: Effect) -> None:
     found = objection(replace(with_effect(effect), stated=declared(operation)))
     less = BY_HARM.index(operation) < BY_HARM.index(effect)
-    assert understates(operation, effect) is less
+    assert is_understated(operation, effect) is less
     assert reason(found) is (Reason.INTENT_UNDERSTATED if less else None)
     if found is not None:
-        assert found.detail.said == {"effect": effect.value, "call_with": f"call_tool_{effect.value}"}
+        assert found.detail.fields == {"effect": effect.value, "call_with": f"call_tool_{effect.value}"}
 
 
 @given(SITUATIONS)
@@ -55,7 +55,7 @@ def test_the_variant_that_is_told_is_the_least_one_that_is_accepted(situation: S
         return
     assert situation.effect is not None
     accepted = [each for each in BY_HARM if objection(replace(situation, stated=declared(each))) is None]
-    assert found.detail.call_with == call_with(accepted[0]) == call_with(situation.effect)
+    assert found.detail.call_with == call_variant(accepted[0]) == call_variant(situation.effect)
 
 
 @pytest.mark.parametrize(("effect", "must"), [*product(Effect, [True, False])])
@@ -86,7 +86,9 @@ def test_what_is_wrong_with_a_statement_is_said_whatever_it_states(situation: Si
 )
 def test_both_forms_say_the_same(variant: Effect, form: object) -> None:
     assert callable(form)
-    read = stated(variant, form({"operation_type": variant.value, "data_sensitivity": "private", "reason": "to look"}))
+    read = read_intent(
+        variant, form({"operation_type": variant.value, "data_sensitivity": "private", "reason": "to look"})
+    )
     assert read.wrong is None
     intent = read.intent
     assert (intent.operation, intent.declared) == (variant, True)
@@ -96,13 +98,13 @@ def test_both_forms_say_the_same(variant: Effect, form: object) -> None:
 def test_nothing_declared_beside_the_variant_is_the_variant() -> None:
     for variant in Effect:
         for given_ in list[dict[str, object]]([{}, {"intent": {}}, {"name": "web:echo", "arguments": {}}]):
-            read = stated(variant, given_)
+            read = read_intent(variant, given_)
             assert (read.wrong, read.intent.operation, read.intent.sensitivity) == (None, variant, Sensitivity.UNKNOWN)
 
 
 @pytest.mark.parametrize(("variant", "operation"), [*product(Effect, Effect)])
 def test_two_keys_are_equal_or_the_call_is_refused(variant: Effect, operation: Effect) -> None:
-    read = stated(variant, {"intent": {"operation_type": operation.value}})
+    read = read_intent(variant, {"intent": {"operation_type": operation.value}})
     assert read.wrong is (None if variant is operation else Reason.INTENT_MISMATCH)
 
 
@@ -128,20 +130,20 @@ def test_two_keys_are_equal_or_the_call_is_refused(variant: Effect, operation: E
     ],
 )
 def test_what_has_another_form_is_invalid(given_: dict[str, object]) -> None:
-    read = stated(READ, given_)
+    read = read_intent(READ, given_)
     assert read.wrong is Reason.INTENT_INVALID
     assert reason(objection(replace(FINE, stated=read))) is Reason.INTENT_INVALID
 
 
 def test_a_reason_may_be_as_long_as_it_may_be() -> None:
-    assert stated(READ, {"intent_reason": "x" * LONGEST_REASON}).wrong is None
+    assert read_intent(READ, {"intent_reason": "x" * LONGEST_REASON}).wrong is None
 
 
 @given(st.sampled_from(Effect), GIVEN)
 def test_reading_never_fails_and_never_makes_of_a_call_what_it_is_not(
     variant: Effect, given_: dict[str, object]
 ) -> None:
-    read = stated(variant, given_)
+    read = read_intent(variant, given_)
     assert read.intent.operation is variant
     assert read.intent.declared
     assert len(read.intent.reason) <= LONGEST_REASON

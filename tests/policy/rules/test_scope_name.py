@@ -6,7 +6,7 @@ from hypothesis import given
 
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.rules.scope_name import objection
-from mcpguard.policy.scopes import within
+from mcpguard.policy.scopes import is_in_scope
 from mcpguard.policy.situation import Situation
 from tests.policy.situations import FINE, SITUATIONS
 
@@ -14,9 +14,9 @@ from tests.policy.situations import FINE, SITUATIONS
 @given(SITUATIONS)
 def test_it_objects_exactly_to_names_out_of_scope_and_says_that_there_is_no_such_thing(situation: Situation) -> None:
     found = objection(situation)
-    assert (found is None) == within(situation.caller.scope, situation.capability)
+    assert (found is None) == is_in_scope(situation.caller.scope, situation.capability)
     if found is not None:
-        assert (found.reason, found.detail.said) == (Reason.CAPABILITY_UNKNOWN, {})
+        assert (found.reason, found.detail.fields) == (Reason.CAPABILITY_UNKNOWN, {})
 
 
 @given(SITUATIONS)

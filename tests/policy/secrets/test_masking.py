@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.policy.secrets.finding import NOTHING, secrets
-from mcpguard.policy.secrets.masking import HIDDEN, Masked, masked, ways
+from mcpguard.policy.secrets.detection import NOTHING, find_secrets
+from mcpguard.policy.secrets.masking import HIDDEN, MaskedValue, mask_secrets, spellings
 from mcpguard.policy.secrets.rules import rules
 from tests.policy.secrets.made_up import HARMLESS, SURE, TOKEN, VALUES, WAYS, drawing
 
@@ -27,12 +27,12 @@ def b64(text: str) -> str:
 @pytest.mark.parametrize("rule", SURE)
 def test_a_secret_is_taken_out_however_it_is_wrapped(rule: str, way: str) -> None:
     value = WAYS[way](SURE[rule])
-    left = masked(value)
+    left = mask_secrets(value)
     assert rule in left.rules
     assert left.count
-    assert secrets(left.value).sure == ()
+    assert find_secrets(left.value).sure == ()
     assert SURE[rule] not in json.dumps(left.value)
-    assert masked(left.value) == Masked(left.value)
+    assert mask_secrets(left.value) == MaskedValue(left.value)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_a_secret_is_taken_out_however_it_is_wrapped(rule: str, way: str) -> Non
     ids=str,
 )
 def test_the_rest_stays_as_it_was(value: object, left: object) -> None:
-    assert masked(value).value == left
+    assert mask_secrets(value).value == left
 
 
 def test_the_same_name_twice_stays_two() -> None:
-    left = masked({TOKEN: 1, "ghp_" + some(36): 2, "(hidden: github-pat) 2": 3, "(hidden: github-pat)": 4}).value
+    left = mask_secrets({TOKEN: 1, "ghp_" + some(36): 2, "(hidden: github-pat) 2": 3, "(hidden: github-pat)": 4}).value
     assert sorted(left.values()) == [1, 2, 3, 4]
     assert all(name.startswith("(hidden: github-pat)") for name in left)
 
@@ -70,9 +70,9 @@ def test_the_same_name_twice_stays_two() -> None:
     ids=["items", "nested", "name and value"],
 )
 def test_what_is_one_secret_together_is_taken_out_of_every_text(value: object) -> None:
-    assert secrets(value).sure == ("private-key",)
-    left = masked(value)
-    assert secrets(left.value).sure == ()
+    assert find_secrets(value).sure == ("private-key",)
+    left = mask_secrets(value)
+    assert find_secrets(left.value).sure == ()
     written = json.dumps(left.value)
     assert SPLIT[1][:40] not in written
     assert SPLIT[1][-40:] not in written
@@ -80,24 +80,24 @@ def test_what_is_one_secret_together_is_taken_out_of_every_text(value: object) -
 
 def test_a_secret_that_goes_by_its_name_is_taken_out_from_behind_it_with_the_doubtful() -> None:
     value = {"sonar_token": some(40).lower(), "sonar_tokens": ["x", some(40).lower()], "other": JWT}
-    assert masked(value).value is value
-    left = masked(value, maybe=True)
+    assert mask_secrets(value).value is value
+    left = mask_secrets(value, maybe=True)
     assert left.value == {
         "sonar_token": "(hidden: sonar-api-token)",
         "sonar_tokens": ["x", "(hidden: sonar-api-token)"],
         "other": "(hidden: jwt)",
     }
-    assert secrets(left.value) == NOTHING
+    assert find_secrets(left.value) == NOTHING
 
 
 @pytest.mark.parametrize("value", HARMLESS, ids=lambda value: str(value)[:30])
 def test_what_is_harmless_is_the_same_object(value: object) -> None:
-    assert masked(value, ways(["something else"])).value is value
+    assert mask_secrets(value, spellings(["something else"])).value is value
 
 
 def test_more_than_a_search_looks_at_is_taken_out() -> None:
     value = ["ghp_" + "x" * 36] * 150 + ["ghp_" + some(36) for _ in range(150)]
-    left = masked(value)
+    left = mask_secrets(value)
     assert left.value == ["ghp_" + "x" * 36] * 150 + ["(hidden: github-pat)"] * 150
     assert left.count == 150
 
@@ -121,36 +121,36 @@ def test_more_than_a_search_looks_at_is_taken_out() -> None:
     ],
 )
 def test_a_known_secret_is_taken_out_as_it_is_usually_written(written: str) -> None:
-    known = ways([PLAIN])
-    left = masked({"text": f"it is {written} there", written: 1}, known)
+    known = spellings([PLAIN])
+    left = mask_secrets({"text": f"it is {written} there", written: 1}, known)
     assert left.rules == ()
     assert left.count >= 2
     for shape in (PLAIN, PLAIN.encode().hex(), b64(PLAIN).rstrip("="), PLAIN[4:]):
         assert shape not in json.dumps(left.value, ensure_ascii=False)
-    assert masked(left.value, known).value is left.value
+    assert mask_secrets(left.value, known).value is left.value
 
 
 def test_a_known_secret_that_is_a_word_of_the_constants_does_not_undo_them() -> None:
-    known = ways(["github-pat", "hidden"])
-    left = masked([TOKEN, "password=hidden", "(hidden: my github-pat)"], known)
+    known = spellings(["github-pat", "hidden"])
+    left = mask_secrets([TOKEN, "password=hidden", "(hidden: my github-pat)"], known)
     assert left.value == ["(hidden: github-pat)", f"password={HIDDEN}", f"({HIDDEN}: my {HIDDEN})"]
-    assert masked(left.value, known).value is left.value
+    assert mask_secrets(left.value, known).value is left.value
 
 
 def test_no_constant_is_found_itself() -> None:
     every = [HIDDEN, *(f"(hidden: {rule.id})" for rule in rules())]
-    assert secrets({text: text for text in every}) == NOTHING
+    assert find_secrets({text: text for text in every}) == NOTHING
 
 
 def test_where_places_are_not_enough_all_goes() -> None:
     """What is known here is what stands between texts, and in none of them."""
-    left = masked({"a": "b", "c": ["d", 1]}, (b'="',))
+    left = mask_secrets({"a": "b", "c": ["d", 1]}, (b'="',))
     assert left.value == {HIDDEN: HIDDEN, f"{HIDDEN} 2": [HIDDEN, 1]}
 
 
 def test_a_long_name_before_many_items_is_not_said_each_time() -> None:
     value = {"n" * 100_000 + "sonar_token": [0, "", "short", [0] * 20] * 1000 + [some(40).lower()]}
-    left = masked(value, maybe=True)
+    left = mask_secrets(value, maybe=True)
     assert left.rules == ("sonar-api-token",)
     assert left.value[next(iter(value))][-1] == "(hidden: sonar-api-token)"
 
@@ -175,22 +175,22 @@ def planted(draw: st.DrawFn) -> object:
 
 @given(planted(), st.booleans(), st.booleans())
 def test_nothing_is_found_afterwards_and_once_is_enough(value: object, maybe: bool, knows: bool) -> None:
-    known = ways([PLAIN, TOKEN[4:]]) if knows else ()
-    left = masked(value, known, maybe=maybe)
-    found = secrets(left.value)
+    known = spellings([PLAIN, TOKEN[4:]]) if knows else ()
+    left = mask_secrets(value, known, maybe=maybe)
+    found = find_secrets(left.value)
     assert found.sure == ()
     assert not (maybe and found.maybe)
-    again = masked(left.value, known, maybe=maybe)
+    again = mask_secrets(left.value, known, maybe=maybe)
     assert again.value is left.value
     assert again.count == 0
-    if secrets(value) == NOTHING and not knows:
+    if find_secrets(value) == NOTHING and not knows:
         assert left.value is value
 
 
 @given(VALUES, st.sampled_from(sorted(SURE)))
 def test_what_is_beside_a_secret_stays(value: object, rule: str) -> None:
-    left = masked({"other": value, "here": [SURE[rule]]}).value
-    if secrets({"other": value}) == NOTHING:
+    left = mask_secrets({"other": value, "here": [SURE[rule]]}).value
+    if find_secrets({"other": value}) == NOTHING:
         assert left["other"] == value
         assert SURE[rule][-40:] not in str(left["here"])
         assert str(left["here"]).endswith(f"(hidden: {rule})']")

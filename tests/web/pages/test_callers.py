@@ -146,7 +146,7 @@ async def test_a_password_that_was_given_long_ago_is_asked_for_and_nothing_typed
     async with nothing_happens(guard):
         answer = await add(at, name="desk", why="for the desk")
         assert (answer.status_code, 'value="desk"' in answer.text) == (403, True)
-        assert "needs your password" in alert(answer)
+        assert "confirm it with your password" in alert(answer)
         wrong = await add(at, password="wrong")  # noqa: S106
         assert (wrong.status_code, 'value="wrong"' in wrong.text) == (401, False)
     before = at.shown

@@ -175,7 +175,7 @@ async def test_who_signed_in_long_ago_gives_the_password_with_the_form(tmp_path:
             at.ticket = (await held(at.guard))["id"]
             assert "Your password" in (await at.get("/held")).text
             refused = await at.answer("allow", why="kept")
-            assert (refused.status_code, "give it once more" in alert(refused)) == (403, True)
+            assert (refused.status_code, "confirm it with your password" in alert(refused)) == (403, True)
             assert ">kept</textarea>" in refused.text
             wrong = await at.answer("allow", password="seven brown cows")  # noqa: S106 - nobody's
             assert wrong.status_code == 401

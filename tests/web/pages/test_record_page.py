@@ -122,7 +122,7 @@ async def test_all_of_a_call_stands_in_order_with_what_was_sent_and_answered(gua
     by = await browser(guard)
     arguments = KeptBody('{"text":"\u200b<b>"}'.encode())
     opening = guard.opening(arguments=arguments)
-    await guard.call(opening, Outcome.answered(DigestedBody(70_000, f"hmac-sha256:{'0' * 64}", too_large=True)))
+    await guard.call(opening, Outcome.answer(DigestedBody(70_000, f"hmac-sha256:{'0' * 64}", too_large=True)))
     text = await page(guard, by, f"/calls/{opening.entry}")
     shown = plain(text)
     mine = [record["seq"] for record in guard.said() if record.get("entry") == opening.entry]
@@ -141,7 +141,7 @@ async def test_a_call_that_is_open_says_so(guard: World) -> None:
     async def work(entry: Entry) -> Outcome:
         entry.permit()
         shown.append(plain(await page(guard, by, f"/calls/{opening.entry}")))
-        return Outcome.answered()
+        return Outcome.answer()
 
     await guard.now.ledger.record(opening, work, unconditionally)
     assert "1 record. It is not closed" in shown[0]

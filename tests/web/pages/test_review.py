@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.decisions import Seen
+from mcpguard.domain.decisions import ReviewedVersions
 from mcpguard.domain.people import Role
 from mcpguard.web.pages.servers import choices as choosing
 from mcpguard.web.pages.servers import review as reviewing
@@ -86,7 +86,7 @@ async def test_the_sandbox_is_as_it_is_unless_it_is_chosen_beside_the_decision(g
     picked = [place(page, "read_note")]
     typed: dict[str, str | list[str]] = {"sandbox": "contained", "mounts": f"{SOURCES}\r\nnotes", "choose": picked}
     refused = await by.send(page, "decide", decision="approve", why=WHY, **typed)
-    assert (refused.status, "must be a whole path" in refused.text) == (422, True)
+    assert (refused.status, "must be an absolute path" in refused.text) == (422, True)
     assert refused.holds("decide", "sandbox") == ["contained"], "what was typed is there again"
     assert decisions(guard) == []
     assert (await by.send(page, "decide", decision="approve", why=WHY, sandbox="every", choose=picked)).status == 400
@@ -173,7 +173,7 @@ async def test_one_press_selects_what_is_clean_and_decides_nothing(guard: World)
     ],
 )
 async def test_clean_is_what_has_nothing_hard_and_nothing_above_low(severity: str, hard: bool, picked: bool) -> None:
-    looked = Seen(OTHER, None, {KEY: OTHER})
+    looked = ReviewedVersions(OTHER, None, {KEY: OTHER})
     shown = {"kind": "tool", "name": KEY[1], "present": True, "fingerprint": OTHER.text, "standing": "pending"}
     shown |= {"callable": False, "assigned": "read", "findings": [{"severity": severity, "hard": hard}]}
     (row,) = choosing.rows([shown], looked, None, clean=True)

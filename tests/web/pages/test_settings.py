@@ -95,7 +95,7 @@ async def test_confirming_needs_the_password_and_the_right(tmp_path: Path) -> No
         assert "An admin can confirm it." in (await approver.get("/settings")).text
         async with nothing_happens(guard):
             answer = await at.post("/settings/confirm", seen=hidden(page, "seen"))
-            assert (answer.status_code, "needs your password" in alert(answer)) == (403, True)
+            assert (answer.status_code, "confirm it with your password" in alert(answer)) == (403, True)
             assert (await approver.post("/settings/confirm", seen=hidden(page, "seen"))).status_code == 403
         assert guard.now.guard.confirming.unconfirmed == ("hosts",)
         done = await at.post("/settings/confirm", seen=hidden(page, "seen"), password=PASSWORD)

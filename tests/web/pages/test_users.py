@@ -73,7 +73,7 @@ async def test_letting_in_needs_the_password_and_shutting_out_does_not(guard: Wo
             (f"{USERS}/bob", {"do": "enable"}),
         ):
             answer = await at.post(path, **sent)
-            assert (answer.status_code, "needs your password" in alert(answer)) == (403, True), sent
+            assert (answer.status_code, "confirm it with your password" in alert(answer)) == (403, True), sent
             assert 'name="password"' in answer.text
     await at.post(f"{USERS}/bob", do="disable", why="left")
     assert known(guard) == "disabled"

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Actor, Decision
-from mcpguard.domain.filters import Filter, FilterTerm, Key
+from mcpguard.domain.filters import Filter, FilterKey, FilterTerm
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
@@ -29,7 +29,7 @@ def callers(guard: Guard, desk: Console) -> APIRouter:
         grant = guard.callers.find(caller)
         if grant is None:
             return desk.missing(request, "There is no such caller, or it was revoked. The audit log knows which.")
-        mine = Filter((FilterTerm(Key.CALLER, (caller,)),))
+        mine = Filter((FilterTerm(FilterKey.CALLER, (caller,)),))
         newest = await guard.auditing.page(mine, limit=1, newest_first=True)
         last = next(iter(newest.records), None)
         said = {"why": given.one("why"), "problem": told.sentence}

@@ -14,8 +14,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.capabilities import FINGERPRINT, Capability, CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.decisions import Actor, Answer, Decision, Key, Unknown
-from mcpguard.domain.findings import Finding, Inspected
+from mcpguard.domain.decisions import Actor, Answer, CapabilityKey, Decision, Unknown
+from mcpguard.domain.findings import Finding, InspectionFindings
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
@@ -104,17 +104,17 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
     return router
 
 
-def key_of(request: Request) -> Key | None:
+def key_of(request: Request) -> CapabilityKey | None:
     """Which capability the URL names; a server's kinds are a closed set, its names anything."""
     kind, name = request.query_params.get("kind", ""), request.query_params.get("name", "")
     return (CapabilityKind(kind), name) if kind in tuple(CapabilityKind) else None
 
 
-def url_of(name: str, key: Key, **more: str) -> str:
+def url_of(name: str, key: CapabilityKey, **more: str) -> str:
     return f"/servers/{name}/capability?" + urlencode({"kind": key[0].value, "name": key[1], **more})
 
 
-def _numbered(found: Inspected, definition: object, placed: set[int]) -> list[tuple[int, Finding, bool, str]]:
+def _numbered(found: InspectionFindings, definition: object, placed: set[int]) -> list[tuple[int, Finding, bool, str]]:
     """The findings as they are listed: each with its number, and what it points to where that has no mark."""
     return [
         (number, each, number in placed, "" if number in placed else cut_out(definition, each.evidence))
@@ -139,7 +139,7 @@ def _effect(given: SentForm) -> Effect | None:
     return Effect(word) if word else None
 
 
-async def _diff(guard: Guard, request: Request, name: str, key: Key, said: Json) -> Json | None:
+async def _diff(guard: Guard, request: Request, name: str, key: CapabilityKey, said: Json) -> Json | None:
     """Between the versions that the URL names; else from what was approved, or before, to what is listed."""
     wanted = {word: request.query_params.get(word, "") for word in ("before", "after")}
     before, after = (_print(each) if FINGERPRINT.fullmatch(each) else None for each in wanted.values())
@@ -152,7 +152,7 @@ async def _diff(guard: Guard, request: Request, name: str, key: Key, said: Json)
         return None
 
 
-async def _use(guard: Guard, one: OneServer, request: Request, known: ServerState, key: Key) -> Json | None:
+async def _use(guard: Guard, one: OneServer, request: Request, known: ServerState, key: CapabilityKey) -> Json | None:
     """Who may call it, and who has; None for those who may not see that."""
     if not principal(request).may(Right.AUDIT):
         return None

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.decisions import ITSELF, Key, Read, Seen
+from mcpguard.domain.decisions import SERVER_ITSELF, CapabilityKey, ConfirmedFindings, ReviewedVersions
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.findings import Severity
 from mcpguard.domain.json import Json
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.policy.effects import careful as most_careful
+from mcpguard.policy.effects import careful_effect as most_careful
 from mcpguard.web.forms import Misshapen, SentForm
 
 MOST_ROWS: Final = 1000
@@ -28,9 +28,9 @@ _CLEAN: Final = (Severity.INFO, Severity.LOW)
 class ChosenCapabilities:
     """What was seen, what of it was chosen, and which effects were."""
 
-    seen: Seen
-    keys: frozenset[Key]
-    effects: Mapping[Key, Effect]
+    seen: ReviewedVersions
+    keys: frozenset[CapabilityKey]
+    effects: Mapping[CapabilityKey, Effect]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class ChoiceRow:
     """A capability on the page. `number`: of its checkbox; None where it cannot be chosen."""
 
     said: Json
-    key: Key
+    key: CapabilityKey
     number: int | None
     chosen: bool
     effect: str
 
 
-def looked(seen: Seen) -> str:
+def looked(seen: ReviewedVersions) -> str:
     """What is on a page, to be sent back with an answer."""
     listed = [[kind.value, name, print_ and print_.text] for (kind, name), print_ in sorted(seen.capabilities.items())]
     observed = seen.observed and seen.observed.text
@@ -60,7 +60,7 @@ def chosen(given: SentForm) -> ChosenCapabilities | None:
                 prints = {key: _print(each[2]) for key, each in zip(keys, listed, strict=True)}
             case _:
                 return None
-        seen = Seen(Fingerprint(launch), _print(observed), prints)
+        seen = ReviewedVersions(Fingerprint(launch), _print(observed), prints)
         picked = frozenset(keys[_place(text, keys)] for text in given.every("choose"))
         words = given.beginning("effect:").items()
         return ChosenCapabilities(seen, picked, {keys[_place(place, keys)]: Effect(word) for place, word in words})
@@ -77,17 +77,17 @@ def effects(typed: ChosenCapabilities) -> dict[str, Effect]:
     }
 
 
-def written_out(read: Read) -> str:
+def written_out(read: ConfirmedFindings) -> str:
     """What has to be read, as a form carries it back when somebody says that they have read it."""
-    return json.dumps([[*(key or (ITSELF, "")), sorted(rules)] for key, rules in read.items()])
+    return json.dumps([[*(key or (SERVER_ITSELF, "")), sorted(rules)] for key, rules in read.items()])
 
 
-def read_of(given: SentForm) -> Read:
+def read_of(given: SentForm) -> ConfirmedFindings:
     """What a form says was read. Raises Misshapen."""
     try:
         every = json.loads(given.one("read") or "[]")
         return {
-            None if kind == ITSELF else (CapabilityKind(kind), str(name)): frozenset(map(str, rules))
+            None if kind == SERVER_ITSELF else (CapabilityKind(kind), str(name)): frozenset(map(str, rules))
             for kind, name, rules in every
         }
     except (ValueError, TypeError, RecursionError):
@@ -106,7 +106,7 @@ def confinement_of(given: SentForm) -> tuple[Profile | None, tuple[str, ...] | N
 
 
 def rows(
-    capabilities: Sequence[Json], seen: Seen, typed: ChosenCapabilities | None, *, clean: bool = False
+    capabilities: Sequence[Json], seen: ReviewedVersions, typed: ChosenCapabilities | None, *, clean: bool = False
 ) -> list[ChoiceRow]:
     """What is listed now, with what is chosen of it. `clean`: also everything in which nothing worse than low was
     found. Nothing is chosen beforehand but what was approved already."""
@@ -118,7 +118,7 @@ def rows(
     ][:MOST_ROWS]
 
 
-def _row(each: Json, key: Key, number: int, typed: ChosenCapabilities | None, *, clean: bool) -> ChoiceRow:
+def _row(each: Json, key: CapabilityKey, number: int, typed: ChosenCapabilities | None, *, clean: bool) -> ChoiceRow:
     can = each["fingerprint"] is not None and each["standing"] != "blocked"
     picked = key in typed.keys if typed is not None else each["callable"]
     picked = picked or (clean and all(found["severity"] in _CLEAN and not found["hard"] for found in each["findings"]))
@@ -136,7 +136,7 @@ def careful_effect(each: Json) -> str:
     return most_careful(Effect(declared) if declared else None, Effect(suggested)).value
 
 
-def _place(text: str, keys: Sequence[Key]) -> int:
+def _place(text: str, keys: Sequence[CapabilityKey]) -> int:
     """Raises ValueError where it is none of them."""
     place = int(text) if text.isdecimal() and text.isascii() and len(text) < 8 else -1
     if not 0 <= place < len(keys):

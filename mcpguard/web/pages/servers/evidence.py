@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.decisions import Key
-from mcpguard.domain.findings import Evidence, Finding, Inspected, Severity
+from mcpguard.domain.decisions import CapabilityKey
+from mcpguard.domain.findings import Evidence, Finding, InspectionFindings, Severity
 from mcpguard.domain.servers.listings import INSTRUCTIONS
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.inspection.diff.excerpts import cut_excerpt, text_at
@@ -39,7 +39,7 @@ class Numbered:
 
     number: int
     finding: Finding
-    key: Key | None
+    key: CapabilityKey | None
     placed: bool
     excerpt: str
 
@@ -49,7 +49,7 @@ class Well:
     """A field of a capability. `hidden`: how many of its characters would not be seen; `left_out`: how many more there
     are."""
 
-    key: Key
+    key: CapabilityKey
     path: str
     text: str
     characters: int
@@ -74,7 +74,7 @@ class ShownEvidence:
     more_folded: int = 0
 
 
-def said(known: ServerState, definitions: Mapping[Key, object]) -> ShownEvidence:
+def said(known: ServerState, definitions: Mapping[CapabilityKey, object]) -> ShownEvidence:
     """What a server says, as far as a page has room for it."""
     found = sorted(known.findings(), key=lambda each: (worse(each[0]), each[1] is None), reverse=True)
     shown = [(number, *each) for number, each in enumerate(found[:MOST_FINDINGS], 1)]
@@ -91,13 +91,13 @@ def said(known: ServerState, definitions: Mapping[Key, object]) -> ShownEvidence
     return ShownEvidence(findings, wells[:MOST_WELLS], folded, launch, more, len(rest) - len(folded))
 
 
-def well(key: Key, path: str, text: str, marks: Sequence[FindingMark] = (), longest: int = LONGEST) -> Well:
+def well(key: CapabilityKey, path: str, text: str, marks: Sequence[FindingMark] = (), longest: int = LONGEST) -> Well:
     """A field with the marks in it."""
     hidden = sum(hides(char) for char in text if char not in _SEEN)
     return Well(key, path, text[:longest], len(text), hidden, tuple(marks))
 
 
-def marks(found: Inspected) -> dict[str, tuple[FindingMark, ...]]:
+def marks(found: InspectionFindings) -> dict[str, tuple[FindingMark, ...]]:
     """The places in one definition, by their paths, numbered as they come."""
     by_path: dict[str, list[FindingMark]] = {}
     for number, each in enumerate(found.findings, 1):
@@ -121,10 +121,10 @@ def worse(found: Finding) -> tuple[int, bool, float]:
 
 
 def _by_place(
-    shown: Sequence[tuple[int, Finding, Key | None]],
-) -> tuple[dict[str, tuple[FindingMark, ...]], dict[tuple[Key, str], list[FindingMark]]]:
+    shown: Sequence[tuple[int, Finding, CapabilityKey | None]],
+) -> tuple[dict[str, tuple[FindingMark, ...]], dict[tuple[CapabilityKey, str], list[FindingMark]]]:
     launch: dict[str, list[FindingMark]] = {}
-    fields: dict[tuple[Key, str], list[FindingMark]] = {}
+    fields: dict[tuple[CapabilityKey, str], list[FindingMark]] = {}
     for number, found, key in shown:
         path = found.evidence.path
         if key is None:
@@ -137,9 +137,9 @@ def _by_place(
 def _numbered(
     number: int,
     found: Finding,
-    key: Key | None,
-    definitions: Mapping[Key, object],
-    kept: Mapping[tuple[Key, str], int],
+    key: CapabilityKey | None,
+    definitions: Mapping[CapabilityKey, object],
+    kept: Mapping[tuple[CapabilityKey, str], int],
 ) -> Numbered:
     place = found.evidence
     if key is None:
@@ -148,18 +148,18 @@ def _numbered(
     return Numbered(number, found, key, placed, "" if placed else cut_out(definitions.get(key), place))
 
 
-def _text(definitions: Mapping[Key, object], key: Key, path: str) -> str:
+def _text(definitions: Mapping[CapabilityKey, object], key: CapabilityKey, path: str) -> str:
     definition = definitions.get(key)
     return text_at({INSTRUCTIONS: definition} if isinstance(definition, str) else definition, path) or ""
 
 
-def _described(definitions: Mapping[Key, object], key: Key) -> bool:
+def _described(definitions: Mapping[CapabilityKey, object], key: CapabilityKey) -> bool:
     return bool(_text(definitions, key, _path(key)))
 
 
-def _described_well(definitions: Mapping[Key, object], key: Key) -> Well:
+def _described_well(definitions: Mapping[CapabilityKey, object], key: CapabilityKey) -> Well:
     return well(key, _path(key), _text(definitions, key, _path(key)))
 
 
-def _path(key: Key) -> str:
+def _path(key: CapabilityKey) -> str:
     return "/" + INSTRUCTIONS if key[0] is CapabilityKind.INSTRUCTIONS else _DESCRIPTION

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
@@ -83,12 +83,12 @@ def findings(guard: Guard, desk: Console) -> APIRouter:
     return router
 
 
-def _row(known: ServerState, found: Finding, key: Key | None) -> Json:
+def _row(known: ServerState, found: Finding, key: CapabilityKey | None) -> Json:
     return {"known": known, "finding": found, "key": key, "path": path_of(known.name)}
 
 
 def _counts(
-    all_: list[tuple[ServerState, Finding, Key | None]], wanted: FindingsQuery
+    all_: list[tuple[ServerState, Finding, CapabilityKey | None]], wanted: FindingsQuery
 ) -> list[tuple[str, int, str, bool]]:
     """Each severity with how many there are of the others that are wanted, and where those are."""
     others = FindingsQuery("", wanted.server, wanted.rule)

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from mcpguard.domain.decisions import ITSELF
+from mcpguard.domain.decisions import SERVER_ITSELF
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.inbox import UnreadApproval
@@ -56,7 +56,7 @@ def _unread(known: ServerState, left: UnreadApproval) -> dict[str, Any]:
     key = left.key
     return {
         "server": known.name,
-        "kind": key[0].value if key else ITSELF,
+        "kind": key[0].value if key else SERVER_ITSELF,
         "name": key[1] if key else "",
         "url": url_of(known.name, key) if key else path_of(known.name),
         "rules": sorted(left.rules),

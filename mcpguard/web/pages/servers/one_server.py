@@ -9,9 +9,9 @@ from fastapi.responses import HTMLResponse
 
 from mcpguard.codec.filters import MOST_WILD
 from mcpguard.domain.calls.records import RecordKind
-from mcpguard.domain.decisions import Key as CapabilityKey
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.domain.filters import Filter, FilterTerm, Key
+from mcpguard.domain.filters import Filter, FilterKey, FilterTerm
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.standing import UpstreamStanding
@@ -81,7 +81,7 @@ class OneServer:
 
     async def records(self, name: str, kinds: Sequence[str], limit: int) -> tuple[Json, ...]:
         """The newest records of these kinds about a server; none where the log cannot be read now."""
-        terms = FilterTerm(Key.SERVER, (name,)), FilterTerm(Key.KIND, tuple(kinds))
+        terms = FilterTerm(FilterKey.SERVER, (name,)), FilterTerm(FilterKey.KIND, tuple(kinds))
         try:
             page = await self._guard.auditing.page(Filter(terms), None, limit, newest_first=True)
         except StoreUnavailable:
@@ -90,9 +90,9 @@ class OneServer:
 
     async def calls(self, name: str, limit: int, key: CapabilityKey | None = None) -> list[Json]:
         """The newest calls of a server, or of one capability of it, each with how it ended where it has."""
-        terms = [FilterTerm(Key.SERVER, (name,)), FilterTerm(Key.KIND, _CALLS)]
+        terms = [FilterTerm(FilterKey.SERVER, (name,)), FilterTerm(FilterKey.KIND, _CALLS)]
         if key is not None:
-            terms += [FilterTerm(Key.NAME, (key[1],))] if sum(map(key[1].count, "*?")) <= MOST_WILD else []
+            terms += [FilterTerm(FilterKey.NAME, (key[1],))] if sum(map(key[1].count, "*?")) <= MOST_WILD else []
         try:
             page = await self._guard.auditing.page(Filter(tuple(terms)), None, 2 * limit, newest_first=True)
         except StoreUnavailable:

@@ -16,7 +16,7 @@ from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.settings.fields import leaves, public
+from mcpguard.settings.fields import leaves, public_values
 from mcpguard.settings.model import Settings
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
@@ -104,8 +104,8 @@ def _shown(
         known=leaves(Settings),
         ledger=guard.depth(),
         facts=guard.facts,
-        forever=all(public(guard.settings)[key] is None for key in LETTING_GO),
-        keeping=[(key, public(guard.settings)[key]) for key in KEEPING],
+        forever=all(public_values(guard.settings)[key] is None for key in LETTING_GO),
+        keeping=[(key, public_values(guard.settings)[key]) for key in KEEPING],
         said={"about": about, "why": given.one("why"), "problem": told.sentence, "moved": told.moved},
     )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcpguard.domain.json import SettingValue
-from mcpguard.settings.fields import Leaf, groups, leaves, public
+from mcpguard.settings.fields import Leaf, groups, leaves, public_values
 from mcpguard.settings.model import Settings
 
 
@@ -33,7 +33,7 @@ class Section:
 
 def sections(settings: Settings, *, full: bool) -> list[Section]:
     """All of them. Where the guard's files are is shown to whoever is `full`."""
-    values, known = public(settings), leaves(Settings)
+    values, known = public_values(settings), leaves(Settings)
     about = {"": "", **{key: field.description or "" for key, field in groups(Settings).items()}}
 
     def shown(leaf: Leaf) -> ShownSetting:

@@ -1,7 +1,6 @@
-"""A filter as a condition of SQL.
+"""Translates a filter into conditions of SQL.
 
-`*` and `?` are those of the database's own operator: GLOB in SQLite, which tells capitals apart as PostgreSQL's LIKE
-does, and SQLite's LIKE does not.
+`*` and `?` use the operator of the database: LIKE in PostgreSQL, and GLOB in SQLite, whose LIKE ignores case.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,15 +11,15 @@ from sqlalchemy import ColumnElement, Connection, TextClause, false, func, not_,
 
 from mcpguard.codec.globs import matcher
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.filters import Filter, Key
+from mcpguard.domain.filters import Filter, FilterKey
 from mcpguard.store.rows.tables import NOT_ALLOWED, NOT_ANSWERED, NOT_READ, ONCE, OTHERWISE, callers, records
 
 Condition = ColumnElement[bool]
 _OF_KIND: Final = {
-    Key.TOOL: CapabilityKind.TOOL,
-    Key.RESOURCE: CapabilityKind.RESOURCE,
-    Key.TEMPLATE: CapabilityKind.TEMPLATE,
-    Key.PROMPT: CapabilityKind.PROMPT,
+    FilterKey.TOOL: CapabilityKind.TOOL,
+    FilterKey.RESOURCE: CapabilityKind.RESOURCE,
+    FilterKey.TEMPLATE: CapabilityKind.TEMPLATE,
+    FilterKey.PROMPT: CapabilityKind.PROMPT,
 }
 _LEFT_OUT: Final[Mapping[str, tuple[tuple[str, ...], TextClause]]] = {
     "kind": (("opened", "closed"), OTHERWISE),
@@ -28,18 +27,23 @@ _LEFT_OUT: Final[Mapping[str, tuple[tuple[str, ...], TextClause]]] = {
     "outcome": (("answered",), NOT_ANSWERED),
     "effect": (("read",), NOT_READ),
 }
-"""Words that the index of a column leaves out, and how it says so."""
-_BEST: Final = (
-    Key.CALL, Key.REASON, Key.ACTOR, Key.CALLER, Key.TOOL, Key.RESOURCE, Key.TEMPLATE, Key.PROMPT, Key.NAME, Key.SERVER,
-    Key.OUTCOME, Key.VERDICT, Key.KIND, Key.EFFECT,
-)  # fmt: skip
-"""Which index finds the fewest rows, as a rule."""
+"""Frequent values that the index of a column leaves out, and the condition of that partial index."""
+_BEST: Final = tuple(
+    map(
+        FilterKey,
+        (
+            *("call", "reason", "actor", "caller", "tool", "resource", "template", "prompt", "name", "server"),
+            *("outcome", "verdict", "kind", "effect"),
+        ),
+    )
+)
+"""Keys in the order of how few rows their index usually finds."""
 MOST_WAYS: Final = 50
-"""Ways to fit a term that are asked one by one."""
+"""The maximum number of alternatives that are queried one by one."""
 
 
 def times(wanted: Filter) -> Iterator[Condition]:
-    """What the filter says of the time of a record."""
+    """Yield the conditions for the time of a record."""
     if wanted.since is not None:
         yield records.c.at >= wanted.since
     if wanted.until is not None:
@@ -48,15 +52,15 @@ def times(wanted: Filter) -> Iterator[Condition]:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a row has to fulfil: all of `every`, and one of `either`, of which each is asked by itself, so that an index
-    finds it. None: nothing more than `every`."""
+    """The conditions of a filter: all of `every`, and one of `either`. The alternatives are queried one by one, so that
+    each can use an index."""
 
     every: Sequence[Condition]
     either: Sequence[Condition]
 
 
 def conditions(connection: Connection, chain: str, wanted: Filter) -> Conditions:
-    """A filter, for this database."""
+    """Return the conditions of a filter for this database."""
     every, either = [records.c.chain == chain, *times(wanted)], list[Condition]()
     fitting = _Fitting(connection, chain)
     for term in sorted(wanted.terms, key=lambda term: (term.without, _BEST.index(term.key))):
@@ -71,66 +75,66 @@ def conditions(connection: Connection, chain: str, wanted: Filter) -> Conditions
     return Conditions(every, either or [true()])
 
 
-def of_call(connection: Connection, entry: str) -> list[int]:
-    """The numbers of its records. Asked in two, each half is found by an index of its own."""
+def numbers_of_call(connection: Connection, entry: str) -> list[int]:
+    """Return the numbers of a call's records. There are two queries, because each half has an index of its own."""
     mine = select(records.c.seq).where(records.c.entry == entry)
     return [seq for half in (ONCE, OTHERWISE) for seq in connection.scalars(mine.where(half))]
 
 
 class _Fitting:
-    """In which ways a record can fit a value, in this database. What stands for something else is looked up first."""
+    """Alternatives in which a record can match a value. Values such as labels of callers are looked up first."""
 
     def __init__(self, connection: Connection, chain: str) -> None:
         self._connection = connection
         self._chain = chain
 
-    def ways(self, key: Key, value: str) -> list[Condition]:  # noqa: PLR0911 - a line for each key
+    def ways(self, key: FilterKey, value: str) -> list[Condition]:  # noqa: PLR0911 - a line for each key
         match key:
-            case Key.TOOL | Key.RESOURCE | Key.TEMPLATE | Key.PROMPT:
+            case FilterKey.TOOL | FilterKey.RESOURCE | FilterKey.TEMPLATE | FilterKey.PROMPT:
                 return [(records.c.capability == _OF_KIND[key].value) & way for way in self._name(value)]
-            case Key.NAME:
+            case FilterKey.NAME:
                 return self._name(value)
-            case Key.CALLER:
+            case FilterKey.CALLER:
                 return self._caller(value)
-            case Key.ACTOR:
+            case FilterKey.ACTOR:
                 return [*self._few(records.c.by, value, in_brackets=True), *self._caller(value)]
-            case Key.CALL:
-                return [records.c.seq == seq for seq in of_call(self._connection, value)]
-            case Key.SERVER | Key.REASON:
+            case FilterKey.CALL:
+                return [records.c.seq == seq for seq in numbers_of_call(self._connection, value)]
+            case FilterKey.SERVER | FilterKey.REASON:
                 return self._few(records.c[key.value], value)
             case _:
                 return [self._word(records.c[key.value], value)]
 
     def _word(self, column: ColumnElement[Any], value: str) -> Condition:
-        """Where an index leaves out what most records say, the condition says so too."""
+        """Return the condition, with that of the partial index where the value is in it."""
         left_out, index = _LEFT_OUT[column.key or ""]
         fits = self._like(column, value)
         return fits if _wild(value) or value in left_out else fits & index
 
     def _name(self, value: str) -> list[Condition]:
-        """By itself, or behind the name of its server."""
+        """Match the name alone, or after the name of its server."""
         server, _, name = value.partition(":")
         alone = self._like(records.c.name, value)
         return [alone, self._like(records.c.server, server) & self._like(records.c.name, name)] if name else [alone]
 
     def _caller(self, value: str) -> list[Condition]:
-        """By the id, or by the name that it has or had."""
+        """Match the id, or a present or former label."""
         named = self._connection.scalars(select(callers.c.id).where(self._like(callers.c.label, value)))
         return [*self._few(records.c.caller, value), *(records.c.caller == id_ for id_ in named)]
 
     def _few(self, column: ColumnElement[Any], value: str, *, in_brackets: bool = False) -> list[Condition]:
-        """Of what a column says, of which there is not much that differs; also by a name in brackets behind an id."""
+        """Match a column with few different values; with `in_brackets`, also a name in brackets behind an id."""
         if not _wild(value) and not in_brackets:
             return [column == value]
         fits = matcher(value)
         return [
-            column == said
-            for said in self._different(column)
-            if fits(said) or (in_brackets and fits(said.partition(" (")[2].removesuffix(")")))
+            column == value_found
+            for value_found in self._different(column)
+            if fits(value_found) or (in_brackets and fits(value_found.partition(" (")[2].removesuffix(")")))
         ]
 
     def _different(self, column: ColumnElement[Any]) -> Iterator[str]:
-        """Everything different that a column says, by jumping along its index."""
+        """Yield the different values of a column, by jumping along its index."""
         mine = select(column).where(records.c.chain == self._chain, column.is_not(None)).order_by(column).limit(1)
         said: str | None = self._connection.scalar(mine)
         while said is not None:

@@ -1,9 +1,9 @@
-"""What a tool's name, texts and schema tell of its effect.
+"""Signs of a tool's effect in its name, texts and schema.
 
 Rules kept here:
-1. Whatever tells of something destructive counts, wherever it stands; what tells of reading never outweighs it.
-2. What is too long or too wide is looked at in part, and then it is not taken for reading.
-3. Each thing told is a constant sentence of ours with words of our own lists in it.
+1. A sign of something destructive counts wherever it is; signs of reading never outweigh it.
+2. What is too long or too wide is inspected in part, and then never counts as reading.
+3. The reason of a sign is a constant sentence with words of our lists.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,44 +26,45 @@ _BEGINNING: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class EffectSign:
-    """One thing told. Without an effect of its own, it makes what all the rest tells one step worse."""
+    """One sign. Without an effect of its own, it makes the effect of all others one step worse."""
 
     effect: Effect | None
     because: str
 
 
-def of_name(name: str) -> Iterator[EffectSign]:
+def signs_of_name(name: str) -> Iterator[EffectSign]:
+    """Yield the signs in the name of a tool."""
     if len(name) > LONGEST_NAME:
-        yield EffectSign(Effect.DESTRUCTIVE, "its name is too long to be looked at whole")
+        yield EffectSign(Effect.DESTRUCTIVE, "its name is too long, inspected in part")
         return
     for found in _in_name(name):
         yield EffectSign(found.effect, f'its name says "{found.word}"')
-    if not lexicon.unmarked(name).isascii():
-        yield EffectSign(Effect.WRITE, "its name has letters that may look like others")
+    if not lexicon.strip_marks(name).isascii():
+        yield EffectSign(Effect.WRITE, "its name has letters that may be homoglyphs")
 
 
-def of_text(text: str, what: str) -> Iterator[EffectSign]:
-    """`what`: our word for the text, as in "its description"."""
+def signs_of_text(text: str, what: str) -> Iterator[EffectSign]:
+    """Yield the signs in a text. `what`: our word for the text, as in "its description"."""
     if len(text) > LONGEST_TEXT:
-        yield EffectSign(Effect.WRITE, f"its {what} is too long to be looked at whole")
-    whole = lexicon.plain(text[:LONGEST_TEXT])
+        yield EffectSign(Effect.WRITE, f"its {what} is too long, inspected in part")
+    whole = lexicon.plain_text(text[:LONGEST_TEXT])
     first = _first_sentence(whole)
     yield from _of_first(first, what)
     rest = whole[len(first) :]
-    if phrase := lexicon.phrase(rest):
+    if phrase := lexicon.find_phrase(rest):
         yield EffectSign(None, f'its {what} says "{phrase}"')
     if verb := _destroying(lexicon.words(rest)):
         yield EffectSign(Effect.WRITE, f'its {what} says "{verb}"')
 
 
-def of_schema(schema: Mapping[object, object], name: str) -> Iterator[EffectSign]:
-    """The parameters on the first level, beside the name."""
+def signs_of_schema(schema: Mapping[object, object], name: str) -> Iterator[EffectSign]:
+    """Yield the signs in the parameters of the first level, also in combination with the name."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return
     keys = [key for key in islice(properties, MOST_PARAMETERS) if isinstance(key, str)]
     if len(properties) > MOST_PARAMETERS or any(len(key) > LONGEST_WORD for key in keys):
-        yield EffectSign(Effect.WRITE, "it has too many or too long parameters to be looked at")
+        yield EffectSign(Effect.WRITE, "too many or too long parameters, inspected in part")
     tokens = {key: lexicon.parts(key[:LONGEST_WORD]) for key in keys}
     seen = frozenset(chain(*tokens.values()))
     yield from chain(*map(_of_parameter, tokens.values()))
@@ -78,21 +79,21 @@ def of_schema(schema: Mapping[object, object], name: str) -> Iterator[EffectSign
 
 
 def _in_name(name: str) -> Iterator[EffectWord]:
-    """The verbs of a name. One that may be a noun as well counts where it leads, and where it is all that leads."""
+    """Yield the verbs of a name. A word that may also be a noun counts only if it is the leading word."""
     parts = lexicon.parts(name)
-    for part in (*parts, *lexicon.shouted(name)):
-        if verb := lexicon.stem(part):
+    for part in (*parts, *lexicon.capital_parts(name)):
+        if verb := lexicon.find_destructive_stem(part):
             yield EffectWord(Effect.DESTRUCTIVE, verb)
-    for part in lexicon.shouted(name):
-        if (found := lexicon.told(part)) and found.effect is Effect.DESTRUCTIVE and not found.noun:
+    for part in lexicon.capital_parts(name):
+        if (found := lexicon.find_effect_word(part)) and found.effect is Effect.DESTRUCTIVE and not found.noun:
             yield found
-    if found := lexicon.sign(lexicon.plain(name)):
+    if found := lexicon.find_sign(lexicon.plain_text(name)):
         yield found
     yield from _verbs(_compounded(parts))
 
 
 def _compounded(parts: Sequence[str]) -> list[str]:
-    """`check_out` is no check, and `pull_request` is no pull."""
+    """Join compounds: `check_out` is no check, and `pull_request` is no pull."""
     joined: list[str] = []
     for part in parts:
         if joined and (joined[-1], part) in lexicon.COMPOUNDS:
@@ -107,8 +108,8 @@ def _verbs(parts: Sequence[str]) -> Iterator[EffectWord]:
     for part in parts:
         if part in lexicon.JOINTS:
             leads = True
-        elif (found := lexicon.told(part)) is not None:
-            plural = found.effect is not Effect.DESTRUCTIVE and part != lexicon.plain(found.word)
+        elif (found := lexicon.find_effect_word(part)) is not None:
+            plural = found.effect is not Effect.DESTRUCTIVE and part != lexicon.plain_text(found.word)
             if plural and (found.noun or not leads):
                 continue
             if leads or not found.noun:
@@ -117,28 +118,28 @@ def _verbs(parts: Sequence[str]) -> Iterator[EffectWord]:
 
 
 def _of_first(first: str, what: str) -> Iterator[EffectSign]:
-    """The first sentence says what a tool is for."""
+    """Yield the signs in the first sentence, which says what a tool is for."""
     words = lexicon.words(first)
     if found := _leading(words):
         yield EffectSign(found.effect, f'its {what} begins with "{found.word}"')
-    if found := lexicon.sign(first):
+    if found := lexicon.find_sign(first):
         yield EffectSign(found.effect, f'its {what} says "{found.word}"')
-    if phrase := lexicon.phrase(first):
+    if phrase := lexicon.find_phrase(first):
         yield EffectSign(Effect.DESTRUCTIVE, f'its {what} says "{phrase}"')
     if verb := _destroying(words):
         yield EffectSign(Effect.DESTRUCTIVE, f'its {what} says "{verb}"')
     for before, word in pairwise(words):
-        joined = lexicon.told(word) if before in lexicon.JOINTS else None
+        joined = lexicon.find_effect_word(word) if before in lexicon.JOINTS else None
         if joined is not None and joined.effect is not Effect.READ and not joined.noun:
             yield EffectSign(joined.effect, f'its {what} says "{joined.word}"')
 
 
 def _leading(words: Sequence[str]) -> EffectWord | None:
-    """The first verb near the beginning. If more than fillers is before it, it must be no noun, and tell of more than
-    reading: what came before may be a verb that we do not know."""
+    """Return the first verb near the beginning. If it follows more than fillers, it must not be a noun or a sign of
+    reading: what precedes may be a verb that is in no list."""
     filled = True
     for word in words[:_BEGINNING]:
-        found = lexicon.told(word) or (lexicon.IN_TEXT.get(word) or _doing(word) if filled else None)
+        found = lexicon.find_effect_word(word) or (lexicon.IN_TEXT.get(word) or _doing(word) if filled else None)
         if found is not None and (filled or not found.noun):
             return found if filled or found.effect is not Effect.READ else None
         filled = filled and word in lexicon.FILLERS
@@ -146,17 +147,17 @@ def _leading(words: Sequence[str]) -> EffectWord | None:
 
 
 def _destroying(words: Iterable[str]) -> str | None:
-    """The first destructive verb, but for participles: what was deleted may well be listed."""
+    """Return the first destructive verb. Participles do not count: a tool may list what was deleted."""
     acting = (word for word in words if not word.endswith(("ed", "en")))
-    return next(filter(None, map(lexicon.stem, acting)), None)
+    return next(filter(None, map(lexicon.find_destructive_stem, acting)), None)
 
 
 def _doing(word: str) -> EffectWord | None:
-    """What `deleting`, `creating` and `getting` come from."""
+    """Return the verb of a form such as `deleting`, `creating` or `getting`."""
     if not word.endswith("ing") or len(word) < len("doing"):
         return None
     root = word.removesuffix("ing")
-    return lexicon.told(root) or lexicon.told(root + "e") or lexicon.told(root[:-1])
+    return lexicon.find_effect_word(root) or lexicon.find_effect_word(root + "e") or lexicon.find_effect_word(root[:-1])
 
 
 def _of_parameter(tokens: Sequence[str]) -> Iterator[EffectSign]:
@@ -165,16 +166,16 @@ def _of_parameter(tokens: Sequence[str]) -> Iterator[EffectSign]:
             yield EffectSign(Effect.DESTRUCTIVE, f'it takes "{token}"')
         if token in lexicon.FORCE_PARAMETERS:
             yield EffectSign(None, f'it takes "{token}"')
-        if verb := lexicon.stem(token):
+        if verb := lexicon.find_destructive_stem(token):
             yield EffectSign(None, f'it takes "{verb}"')
 
 
 def _of_choices(parameters: Iterable[object]) -> Iterator[EffectSign]:
-    """What a tool of many uses can be told to do."""
+    """Yield the signs in the choices of a tool with several operations."""
     listed = (each.get("enum", [each.get("const")]) for each in parameters if isinstance(each, Mapping))
     choices = list(islice(chain(*(each for each in listed if isinstance(each, list))), MOST_CHOICES + 1))
     if len(choices) > MOST_CHOICES or any(isinstance(each, str) and len(each) > LONGEST_WORD for each in choices):
-        yield EffectSign(Effect.WRITE, "it has too many or too long choices to be looked at")
+        yield EffectSign(Effect.WRITE, "too many or too long choices, inspected in part")
     for choice in choices[:MOST_CHOICES]:
         for found in _in_name(choice[:LONGEST_WORD]) if isinstance(choice, str) else ():
             if found.effect is not Effect.READ:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from mcpguard.codec.filters import parse
-from mcpguard.domain.filters import EVERYTHING, Filter
+from mcpguard.domain.filters import ALL_RECORDS, Filter
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import records, searching
+from mcpguard.store.rows import record_search, records
 from mcpguard.store.rows.records import COLUMNS
 from tests.store.searched import FILTERS, ask, rows
 
@@ -20,7 +20,7 @@ async def whole(store: Store, wanted: Filter, limit: int, *, newest_first: bool,
     found, start = list[int](), None
     for _ in range(1000):
         look = partial(
-            searching.search,
+            record_search.search,
             chain="a",
             wanted=wanted,
             start=start,
@@ -41,7 +41,7 @@ async def whole(store: Store, wanted: Filter, limit: int, *, newest_first: bool,
 async def test_exactly_what_fits_is_found(
     store: Store, filled: list[dict[str, Any]], window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "FIRST_WINDOW", window)
+    monkeypatch.setattr(record_search, "FIRST_WINDOW", window)
     for text, fits in FILTERS.items():
         expected = [row["seq"] for row in filled if fits(row)]
         assert expected or text in ("call:nothing", "until:1970-01-01"), text
@@ -55,7 +55,7 @@ async def test_exactly_what_fits_is_found(
 
 async def test_what_comes_later_is_found_from_where_it_ended(store: Store) -> None:
     made = rows(20)
-    look = partial(searching.search, chain="a", wanted=parse("server:*", 0), limit=100, newest_first=False)
+    look = partial(record_search.search, chain="a", wanted=parse("server:*", 0), limit=100, newest_first=False)
     assert (await ask(store, partial(look, start=None))).reached == 0
     await store.writer.submit(lambda connection: records.add(connection, made[:10]))
     page = await ask(store, partial(look, start=None))
@@ -70,14 +70,14 @@ async def test_what_comes_later_is_found_from_where_it_ended(store: Store) -> No
 async def test_what_was_pruned_fits_only_where_nothing_is_asked(store: Store) -> None:
     gone = dict.fromkeys(COLUMNS) | {"chain": "a", "seq": 1, "hash": b"h", "content": None}
     await store.writer.submit(lambda connection: records.add(connection, [gone, rows(2)[1]]))
-    assert await whole(store, EVERYTHING, 10, newest_first=False) == [1, 2]
+    assert await whole(store, ALL_RECORDS, 10, newest_first=False) == [1, 2]
     for text in ("-server:x", "since:1970-01-01"):
         assert 1 not in (await whole(store, parse(text, 0), 10, newest_first=False)) or text.startswith("-")
 
 
 async def test_all_of_a_call_is_found(store: Store, filled: list[dict[str, Any]]) -> None:
     for entry in ("e-3", "e-37", "nothing"):
-        found = await ask(store, partial(searching.call, chain="a", entry=entry))
+        found = await ask(store, partial(record_search.call_records, chain="a", entry=entry))
         assert [record.seq for record in found] == [row["seq"] for row in filled if row["entry"] == entry]
-    assert (await ask(store, partial(searching.numbered, chain="a", seq=5))) is not None
-    assert await ask(store, partial(searching.numbered, chain="a", seq=121)) is None
+    assert (await ask(store, partial(record_search.record_at, chain="a", seq=5))) is not None
+    assert await ask(store, partial(record_search.record_at, chain="a", seq=121)) is None

@@ -1,10 +1,10 @@
-"""Looking for records: which rows fit a filter, newest or oldest first, some at a time.
+"""Searches records: the rows that match a filter, newest or oldest first, page by page.
 
 Rules kept here:
-1. Work is bounded, whatever is looked for: a page reads a window of numbers after the other, each larger than the one
-   before, until it is full or its time is over. What it has not reached the next page reads.
-2. The order is that of the sequence, so that a cursor is a number, and nothing comes twice or is left out.
-3. A time is compared with every record's own. Clocks are set, so it says nothing of the sequence.
+1. Work is limited for every filter: a page reads windows of numbers, each larger than the one before, until it is full
+   or its time is over. The next page continues there.
+2. The order is that of the numbers, so that a cursor is a number, and no record comes twice or is left out.
+3. A time is compared with that of every record. Clocks can be set back, so it does not follow the numbers.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +14,8 @@ from typing import Final
 from sqlalchemy import Connection, func, select
 
 from mcpguard.domain.filters import Filter
-from mcpguard.store.rows.filtering import Conditions, conditions, of_call, times
-from mcpguard.store.rows.records import WHOLE, StoredRecord, stored
+from mcpguard.store.rows.filter_conditions import Conditions, conditions, numbers_of_call, times
+from mcpguard.store.rows.records import WHOLE, StoredRecord, stored_record
 from mcpguard.store.rows.tables import records
 
 FIRST_WINDOW: Final = 20_000
@@ -24,8 +24,8 @@ GROWS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class FoundRecords:
-    """Records in the order that was asked for. `reached`: the number that was looked at last; `ended`: whether there is
-    nothing beyond it."""
+    """Matching records in the requested order. `reached`: the last number that was checked; `ended`: whether no record
+    beyond it can match."""
 
     records: Sequence[StoredRecord]
     reached: int
@@ -43,8 +43,8 @@ def search(
     upto: int | None = None,
     patience: Callable[[], bool] = lambda: True,
 ) -> FoundRecords:
-    """Up to `limit` records beyond the number `start` (None: from the end, or the beginning), none of them beyond
-    `upto`. Between two windows `patience` is asked whether there is time for another."""
+    """Return up to `limit` records beyond the number `start` (None: from the end, or the beginning), none beyond
+    `upto`. After each window `patience` is asked whether there is time for another."""
     span = _span(connection, chain, wanted)
     if span is None:
         return FoundRecords((), start or 0, ended=True)
@@ -66,16 +66,16 @@ def search(
     return FoundRecords(found, reached, ended=True)
 
 
-def call(connection: Connection, chain: str, entry: str) -> list[StoredRecord]:
-    """All that is recorded of a call, in order."""
-    mine = records.c.chain == chain, records.c.seq.in_(of_call(connection, entry))
-    return [stored(row) for row in connection.execute(select(*WHOLE).where(*mine).order_by(records.c.seq))]
+def call_records(connection: Connection, chain: str, entry: str) -> list[StoredRecord]:
+    """Return all records of a call, in order."""
+    mine = records.c.chain == chain, records.c.seq.in_(numbers_of_call(connection, entry))
+    return [stored_record(row) for row in connection.execute(select(*WHOLE).where(*mine).order_by(records.c.seq))]
 
 
-def numbered(connection: Connection, chain: str, seq: int) -> StoredRecord | None:
-    """The record of this number."""
+def record_at(connection: Connection, chain: str, seq: int) -> StoredRecord | None:
+    """Return the record with this number."""
     row = connection.execute(select(*WHOLE).where(records.c.chain == chain, records.c.seq == seq)).first()
-    return None if row is None else stored(row)
+    return None if row is None else stored_record(row)
 
 
 def _rows(
@@ -85,23 +85,23 @@ def _rows(
     window = (
         select(*WHOLE).where(*fits.every, records.c.seq >= first, records.c.seq <= last).order_by(order).limit(limit)
     )
-    found = {row.seq: row for each in fits.either for row in map(stored, connection.execute(window.where(each)))}
+    found = {row.seq: row for each in fits.either for row in map(stored_record, connection.execute(window.where(each)))}
     return [found[seq] for seq in sorted(found, reverse=newest_first)[:limit]]
 
 
 def _span(connection: Connection, chain: str, wanted: Filter) -> tuple[int, int] | None:
-    """The lowest and the highest number that can fit; None where nothing can."""
+    """Return the lowest and the highest number that can match; None if none can."""
     ends = func.min(records.c.seq), func.max(records.c.seq)
     mine = [records.c.chain == chain, *times(wanted)]
     if len(mine) > 1:
         low, high = connection.execute(select(*ends).where(*mine)).one()
-    else:  # asked for one by one, a database finds them without reading what lies between
+    else:  # one query for each: a database then finds them in the index without reading all rows
         low, high = (connection.scalar(select(end).where(*mine)) for end in ends)
     return None if low is None else (low, high)
 
 
 def windows(low: int, high: int, size: int, grows: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:
-    """The numbers from one to another, some at a time: at first `size`, then `grows` times as many each time."""
+    """Yield windows of the numbers from `low` to `high`: the first of `size`, each next `grows` times as large."""
     while low <= high:
         if newest_first:
             yield max(low, high - size + 1), high

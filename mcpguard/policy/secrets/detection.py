@@ -1,7 +1,7 @@
-"""What looks like a secret in a value: the ids of the rules that found it, and nothing of what they found.
+"""Detects secrets in a value. The result has the ids of the rules, and nothing of what they found.
 
-A text is read once for the words of all rules, and then by those rules alone whose words are in it. All of that is
-matched in linear time.
+A text is searched once for the keywords of all rules, and then with those rules whose keywords are in it. Everything
+runs in linear time.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ MOST_TOLD: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class FoundSecrets:
-    """Rules by their ids: those that are sure, and those that may well be wrong."""
+    """Ids of rules: those that are certain, and those that may be wrong."""
 
     sure: tuple[str, ...] = ()
     maybe: tuple[str, ...] = ()
@@ -27,17 +27,17 @@ class FoundSecrets:
 NOTHING: Final = FoundSecrets()
 
 
-def secrets(value: object) -> FoundSecrets:
-    """What was found, of either kind no more than `MOST_TOLD`."""
-    found = dict.fromkeys(rule for each in layers(value) for rule in asked(each.text) if rule.finds(each.text))
+def find_secrets(value: object) -> FoundSecrets:
+    """Return the rules that found something, of either kind at most `MOST_TOLD`."""
+    found = dict.fromkeys(rule for each in layers(value) for rule in rules_for_text(each.text) if rule.finds(each.text))
     if not found:
         return NOTHING
     sure = tuple(rule.id for rule in found if rule.sure)
     return FoundSecrets(sure[:MOST_TOLD], tuple(rule.id for rule in found if not rule.sure)[:MOST_TOLD])
 
 
-class _Asked:
-    """The rules by their words."""
+class _RulesByWord:
+    """An index of the rules by their keywords."""
 
     def __init__(self) -> None:
         by_word: dict[str, list[SecretRule]] = {}
@@ -47,16 +47,16 @@ class _Asked:
         self._words = WordSet([*by_word])
         self._of = [*by_word.values()]
 
-    def by(self, text: bytes) -> Iterable[SecretRule]:
-        """Those with a word in this text."""
+    def for_text(self, text: bytes) -> Iterable[SecretRule]:
+        """Return the rules that have a keyword in this text."""
         return dict.fromkeys(rule for number in self._words.matches_in(text) for rule in self._of[number])
 
 
 @cache
-def _asked() -> _Asked:
-    return _Asked()
+def _rules_by_word() -> _RulesByWord:
+    return _RulesByWord()
 
 
-def asked(text: bytes) -> Iterable[SecretRule]:
-    """The rules that may find something in this text."""
-    return _asked().by(text)
+def rules_for_text(text: bytes) -> Iterable[SecretRule]:
+    """Return the rules that may find something in this text."""
+    return _rules_by_word().for_text(text)

@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from mcpguard.codec.filters import parse
-from mcpguard.domain.filters import EVERYTHING
+from mcpguard.domain.filters import ALL_RECORDS
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import counting, records
-from mcpguard.store.rows.counting import Counted
+from mcpguard.store.rows import record_counts, records
+from mcpguard.store.rows.record_counts import RecordCounts
 from mcpguard.store.rows.records import COLUMNS
 from tests.store.searched import FILTERS, ask, rows
 
 pytestmark = pytest.mark.anyio
 
 
-async def counted(store: Store, text: str, grain: int = 10, *, patient: bool = True) -> Counted:
+async def counted(store: Store, text: str, grain: int = 10, *, patient: bool = True) -> RecordCounts:
     return await ask(
         store,
-        partial(counting.count, chain="a", wanted=parse(text, 0), grain=grain, patience=lambda: patient),
+        partial(record_counts.count, chain="a", wanted=parse(text, 0), grain=grain, patience=lambda: patient),
     )
 
 
@@ -29,7 +29,7 @@ async def counted(store: Store, text: str, grain: int = 10, *, patient: bool = T
 async def test_each_that_fits_counts_once_in_its_slot(
     store: Store, filled: list[dict[str, Any]], window: int, grain: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "FIRST_WINDOW", window)
+    monkeypatch.setattr(record_counts, "FIRST_WINDOW", window)
     for text, fits in FILTERS.items():
         expected = Counter((row["at"] // grain, row["verdict"] or "") for row in filled if fits(row))
         found = await counted(store, text, grain)
@@ -39,7 +39,7 @@ async def test_each_that_fits_counts_once_in_its_slot(
 async def test_what_it_had_no_time_for_is_not_counted_and_that_is_said(
     store: Store, filled: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "FIRST_WINDOW", 20)
+    monkeypatch.setattr(record_counts, "FIRST_WINDOW", 20)
     for text, fits in FILTERS.items():
         found = await counted(store, text, patient=False)
         newer = Counter(
@@ -59,14 +59,14 @@ async def test_what_was_pruned_does_not_count(store: Store) -> None:
     found = await counted(store, "")
     assert sum(found.slots.values()) == 1
     assert found.ended
-    made = await ask(store, partial(counting.made_at, chain="a", seq=1))
+    made = await ask(store, partial(record_counts.made_at, chain="a", seq=1))
     assert made == kept["at"]
-    assert await ask(store, partial(counting.made_at, chain="a", seq=3)) is None
+    assert await ask(store, partial(record_counts.made_at, chain="a", seq=3)) is None
 
 
 async def test_nothing_is_counted_in_nothing(store: Store) -> None:
     for text in ("", "since:1d", "until:1d", "server:x"):
-        assert await counted(store, text) == Counted({}, 1, ended=True), text
-    assert await ask(store, partial(counting.count, chain="b", wanted=EVERYTHING, grain=1)) == Counted(
+        assert await counted(store, text) == RecordCounts({}, 1, ended=True), text
+    assert await ask(store, partial(record_counts.count, chain="b", wanted=ALL_RECORDS, grain=1)) == RecordCounts(
         {}, 1, ended=True
     )

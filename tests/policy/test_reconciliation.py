@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityMove, CapabilityStanding
-from mcpguard.policy.pinning import approve
-from mcpguard.policy.reconciling import Reconciled, read, reconciled
+from mcpguard.policy.pin_changes import approve
+from mcpguard.policy.reconciliation import Reconciliation, read_listing, reconcile
 
 TOOL = {"name": "t", "description": "d", "inputSchema": {"type": "object"}}
 JSON = st.recursive(
@@ -24,10 +24,10 @@ JSON = st.recursive(
 DEFINITIONS = st.dictionaries(st.sampled_from(["description", "annotations", "_meta", "title"]), JSON)
 
 
-def after(pins: list[Pin], listing: Listing) -> tuple[list[Pin], Reconciled]:
+def after(pins: list[Pin], listing: Listing) -> tuple[list[Pin], Reconciliation]:
     """All pins after a listing, and what came of it."""
     numbers = itertools.count(len(pins))
-    done = reconciled("up", pins, read(listing), lambda: f"id {next(numbers)}")
+    done = reconcile("up", pins, read_listing(listing), lambda: f"id {next(numbers)}")
     now = {pin.id: pin for pin in pins} | {outcome.pin.id: outcome.pin for outcome in done.outcomes}
     return list(now.values()), done
 
@@ -41,9 +41,9 @@ def known(*tools: dict[str, Any]) -> list[Pin]:
 def test_a_capability_in_which_something_hard_was_found_does_not_come_back_by_itself() -> None:
     pins, done = known(TOOL), TOOL | {"description": "another"}
     hard = frozenset({(CapabilityKind.TOOL, "t")})
-    for found, back in ((hard, False), (frozenset[Key](), True)):
-        (changed,) = reconciled("up", pins, read(Listing(tools=(done,))), str, found).outcomes
-        (again,) = reconciled("up", [changed.pin], read(Listing(tools=(TOOL,))), str).outcomes
+    for found, back in ((hard, False), (frozenset[CapabilityKey](), True)):
+        (changed,) = reconcile("up", pins, read_listing(Listing(tools=(done,))), str, found).outcomes
+        (again,) = reconcile("up", [changed.pin], read_listing(Listing(tools=(TOOL,))), str).outcomes
         assert again.pin.callable is back
 
 
@@ -109,11 +109,11 @@ def test_one_name_with_two_definitions_is_changed_and_cannot_be_approved() -> No
     twice = Listing(tools=(TOOL, {**TOOL, "description": "another"}))
     pins, done = after(known(TOOL), twice)
     assert (pins[0].standing, pins[0].listed) == (CapabilityStanding.CHANGED, None)
-    assert read(twice).odd == {"a tool that is listed twice, differently": 1}
+    assert read_listing(twice).odd == {"a tool that is listed twice, differently": 1}
     assert done.seen == ()
     again, _ = after(known(TOOL), Listing(tools=(TOOL, dict(TOOL))))
     assert again[0].callable
-    assert read(Listing(tools=(TOOL, dict(TOOL)))).odd == {}, "twice the same is once"
+    assert read_listing(Listing(tools=(TOOL, dict(TOOL)))).odd == {}, "twice the same is once"
 
 
 def test_a_third_time_does_not_make_two_definitions_one_again() -> None:
@@ -138,7 +138,7 @@ def test_what_has_no_name_that_could_be_kept_is_left_out_and_counted(name: objec
     listing = Listing(tools=({**TOOL, "name": name}, TOOL))
     pins, _ = after([], listing)
     assert [pin.name for pin in pins] == ["t"]
-    assert read(listing).odd == {"a tool without a name that could be kept": 1}
+    assert read_listing(listing).odd == {"a tool without a name that could be kept": 1}
 
 
 def test_instructions_are_a_capability() -> None:

@@ -1,13 +1,13 @@
-"""What becomes of a capability's standing: when the server lists it, and when a person decides about it.
+"""Changes of a capability's status: when the server lists it, and when a reviewer decides about it.
 
 Rules kept here:
-1. Only a person's approval of the definition that is listed now leads to `approved`; and, once for each approval, the
-   server's return to exactly that definition, unless something grave was found in what it listed in between.
+1. Only a reviewer's approval of the definition that is listed now leads to `approved`; and, once for each approval,
+   the server's return to exactly that definition, unless a definition in between had a grave finding.
 2. A decision about another definition than the one that is listed now is stale: it changes nothing, and says what
-   moved.
-3. Every move is one that the table of `domain/servers/standing.py` lists, and makes the next generation. What is not a
-   move (being listed as before, being away, being rejected) leaves the generation as it was.
-4. Approval binds a definition, its effect, and which findings in it were read. What forgets the one forgets the others.
+   changed.
+3. Every move is one that the table of `domain/servers/standing.py` lists, and increases the generation. Other changes
+   (listed as before, not listed any more, rejected) leave the generation as it is.
+4. An approval covers a definition, its effect, and the findings that were read. They are forgotten together.
 """
 
 from dataclasses import dataclass, replace
@@ -15,21 +15,22 @@ from dataclasses import dataclass, replace
 from mcpguard.domain.capabilities import Effect, Fingerprint
 from mcpguard.domain.decisions import Stale, Undecidable
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.domain.servers.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding, moved
+from mcpguard.domain.servers.standing import CAPABILITY_MOVES, CapabilityMove, CapabilityStanding, standing_after
 
 
 @dataclass(frozen=True, slots=True)
 class PinChange:
-    """The pin as it is now, and the move that it made, if it made one."""
+    """The changed pin, and the move that it made, if any."""
 
     pin: Pin
     move: CapabilityMove | None = None
 
 
-def listed(pin: Pin, fingerprint: Fingerprint | None, *, grave: bool = False) -> PinChange:
-    """The server lists it, with this definition, or one that could not be read. `grave`: something in it was."""
+def mark_listed(pin: Pin, fingerprint: Fingerprint | None, *, grave: bool = False) -> PinChange:
+    """Return the pin after the server listed this definition, None if unreadable. `grave`: it has grave findings."""
     now = replace(pin, listed=fingerprint, present=True)
     match pin.standing:
+        # After a grave definition (`returned` is set) the server cannot return by itself: it could alternate unseen.
         case CapabilityStanding.APPROVED if fingerprint != pin.approved:
             return _move(replace(now, returned=pin.returned or grave), CapabilityMove.DIFFERS)
         case CapabilityStanding.CHANGED if _is_back(pin, fingerprint) and not grave:
@@ -42,13 +43,13 @@ def listed(pin: Pin, fingerprint: Fingerprint | None, *, grave: bool = False) ->
             return PinChange(now)
 
 
-def gone(pin: Pin) -> PinChange:
-    """The server does not list it any more. It stands where it stood, and cannot be called."""
+def mark_gone(pin: Pin) -> PinChange:
+    """Return the pin after the server stopped listing it. It keeps its status, and cannot be called."""
     return PinChange(replace(pin, present=False))
 
 
-def identity_changed(pin: Pin) -> PinChange:
-    """The server itself is another now: what was approved of it is forgotten. What was blocked stays blocked."""
+def mark_identity_changed(pin: Pin) -> PinChange:
+    """Return the pin after the identity of its server changed: approvals are forgotten, blocks stay."""
     if pin.standing in (CapabilityStanding.APPROVED, CapabilityStanding.CHANGED):
         return _move(_forgotten(pin), CapabilityMove.IDENTITY_CHANGED)
     return PinChange(pin)
@@ -57,14 +58,14 @@ def identity_changed(pin: Pin) -> PinChange:
 def approve(
     pin: Pin, seen: Fingerprint | None, effect: Effect, findings_read: frozenset[str] = frozenset()
 ) -> PinChange:
-    """A person approves what they saw, with this effect. Raises Stale, Undecidable or IllegalMove.
+    """Approve the definition that the reviewer saw, with this effect. Raises Stale, Undecidable or IllegalMove.
 
-    `findings_read`: the rules of the findings in it that they say to have read, besides those that were read before.
+    `findings_read`: the rules of the findings that they confirm to have read, besides those that were read before.
     """
     if pin.listed is None:
-        raise Undecidable(f"the definition of {pin.kind} {pin.name} cannot be read, so nobody can approve it")
+        raise Undecidable(f"the definition of {pin.kind} {pin.name} is unreadable, so it cannot be approved")
     if not pin.present:
-        raise Undecidable(f"the server does not list {pin.kind} {pin.name} any more")
+        raise Undecidable(f"the server does not list {pin.kind} {pin.name} any more, so it cannot be approved")
     if seen != pin.listed:
         raise _stale(pin, seen)
     move = CapabilityMove.APPROVE
@@ -78,31 +79,31 @@ def approve(
 
 
 def revoke(pin: Pin, seen: Fingerprint | None) -> PinChange:
-    """A person takes the approval back. Raises Stale or IllegalMove."""
+    """Revoke the approval. Raises Stale or IllegalMove."""
     return _narrowed(pin, seen, CapabilityMove.REVOKE)
 
 
 def block(pin: Pin) -> PinChange:
-    """A person blocks it, whatever its definition is. Raises IllegalMove."""
+    """Block the capability with every definition. Raises IllegalMove."""
     return _move(_forgotten(pin), CapabilityMove.BLOCK)
 
 
 def unblock(pin: Pin) -> PinChange:
-    """A person lets it wait for an approval again. Raises IllegalMove."""
+    """Unblock the capability; it needs review again. Raises IllegalMove."""
     return _move(_forgotten(pin), CapabilityMove.UNBLOCK)
 
 
 def reject(pin: Pin, seen: Fingerprint | None) -> PinChange:
-    """A person sends it out of the inbox, as it is now; it stands where it stood. Raises Stale or Undecidable."""
+    """Remove this definition from the inbox; the status stays. Raises Stale or Undecidable."""
     if pin.standing not in (CapabilityStanding.PENDING, CapabilityStanding.CHANGED):
-        raise Undecidable(f"{pin.kind} {pin.name} is {pin.standing}; only what waits for a person can be rejected")
+        raise Undecidable(f"{pin.kind} {pin.name} is {pin.standing}; only what needs review can be rejected")
     if seen != pin.listed:
         raise _stale(pin, seen)
     return PinChange(replace(pin, rejected=seen))
 
 
 def _stale(pin: Pin, seen: Fingerprint | None) -> Stale:
-    return Stale((f"{pin.kind} {pin.name} is listed differently now: seen {seen}, listed {pin.listed}",))
+    return Stale((f"{pin.kind} {pin.name} is listed differently (reviewed {seen}, now {pin.listed})",))
 
 
 def _is_back(pin: Pin, fingerprint: Fingerprint | None) -> bool:
@@ -120,5 +121,5 @@ def _forgotten(pin: Pin) -> Pin:
 
 
 def _move(pin: Pin, move: CapabilityMove) -> PinChange:
-    standing = moved(CAPABILITY_MOVES, pin.standing, move)
+    standing = standing_after(CAPABILITY_MOVES, pin.standing, move)
     return PinChange(replace(pin, standing=standing, generation=pin.generation + 1), move)

@@ -1,11 +1,11 @@
-"""What a server listed, against what is known of it: which capabilities are new, the same, different, or gone.
+"""Compares a listing with the known pins: which capabilities are new, unchanged, changed or gone.
 
 Rules kept here:
-1. Every definition counts whole, by its fingerprint. What cannot be read has none, and so has a name that is listed
-   twice with different definitions: neither can be approved, and what was approved before is `changed`.
-2. A capability is its kind and its name. What has no name that could be kept is left out, and counted.
-3. What is not listed is gone, and stands where it stood. Instructions are a capability like any other.
-4. The order in which a server lists things means nothing here; the same listing twice changes nothing the second time.
+1. A definition counts as a whole, by its fingerprint. An unreadable one has none, nor has a name that is listed twice
+   with different definitions: neither can be approved, and what was approved before is `changed`.
+2. A capability is identified by kind and name. One whose name cannot be stored is left out, and counted.
+3. A capability that is not listed is gone, and keeps its status. Instructions are a capability like any other.
+4. The order of a listing does not matter; the same listing twice changes nothing the second time.
 """
 
 from collections import Counter
@@ -18,19 +18,19 @@ from mcpguard.codec.exact import exact_json
 from mcpguard.codec.fingerprints import definition_fingerprint
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.clock import Ids
-from mcpguard.domain.decisions import Key
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.errors import Unreadable
 from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Listing
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.policy.pinning import PinChange, gone, listed
+from mcpguard.policy.pin_changes import PinChange, mark_gone, mark_listed
 
 LONGEST_NAME: Final = 2500
-"""Bytes in UTF-8: every store finds a capability by its name, and the index of one of them holds no longer ones."""
+"""In bytes of UTF-8: names are indexed, and the index of one of the databases takes no longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenDefinition:
-    """A definition that was listed, in its exact form."""
+    """A listed definition in its exact form."""
 
     pin: str
     fingerprint: Fingerprint
@@ -39,25 +39,25 @@ class SeenDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ReadListing:
-    """Each capability that was listed, with its fingerprint and exact form; and what was left out, and how often."""
+    """The listed capabilities, with fingerprints and exact forms, and how many of which kind were left out (`odd`)."""
 
-    found: Mapping[Key, tuple[Fingerprint | None, bytes]]
+    found: Mapping[CapabilityKey, tuple[Fingerprint | None, bytes]]
     odd: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Reconciled:
-    """What is known after a listing. `outcomes` are those that are new or different than before, in any respect."""
+class Reconciliation:
+    """The result of a comparison. `outcomes`: the pins that are new or have changed in any respect."""
 
     outcomes: tuple[PinChange, ...]
     seen: tuple[SeenDefinition, ...]
 
 
-def read(listing: Listing) -> ReadListing:
-    """What a listing says. Where a server lists much it takes long, and waits for nothing."""
+def read_listing(listing: Listing) -> ReadListing:
+    """Return the capabilities of a listing. A large listing takes long, without waiting for anything."""
     odd: Counter[str] = Counter()
-    found: dict[Key, tuple[Fingerprint | None, bytes]] = {}
-    for kind, name, definition in named(listing, odd):
+    found: dict[CapabilityKey, tuple[Fingerprint | None, bytes]] = {}
+    for kind, name, definition in named_definitions(listing, odd):
         now = _print(kind, definition)
         before = found.get((kind, name), now)
         found[kind, name] = now if before[0] == now[0] else (None, b"")
@@ -66,10 +66,10 @@ def read(listing: Listing) -> ReadListing:
     return ReadListing(MappingProxyType(found), odd)
 
 
-def reconciled(
-    upstream: str, pins: Iterable[Pin], said: ReadListing, new_id: Ids, grave: frozenset[Key] = frozenset()
-) -> Reconciled:
-    """What becomes of the pins of an upstream whose listing said this. `grave`: in what something grave was found."""
+def reconcile(
+    upstream: str, pins: Iterable[Pin], said: ReadListing, new_id: Ids, grave: frozenset[CapabilityKey] = frozenset()
+) -> Reconciliation:
+    """Return the pins of a server after this listing. `grave`: the capabilities with grave findings."""
     known = {(pin.kind, pin.name): pin for pin in pins}
     outcomes, seen = [], []
     for (kind, name), (fingerprint, definition) in said.found.items():
@@ -77,17 +77,17 @@ def reconciled(
         if pin is None:
             outcome = PinChange(Pin(new_id(), upstream, kind, name, fingerprint))
         else:
-            outcome = listed(pin, fingerprint, grave=(kind, name) in grave)
+            outcome = mark_listed(pin, fingerprint, grave=(kind, name) in grave)
         if outcome.pin != pin:
             outcomes.append(outcome)
         if fingerprint is not None:
             seen.append(SeenDefinition(outcome.pin.id, fingerprint, definition))
-    missing = [gone(pin) for key, pin in known.items() if key not in said.found and pin.present]
-    return Reconciled((*outcomes, *missing), tuple(seen))
+    missing = [mark_gone(pin) for key, pin in known.items() if key not in said.found and pin.present]
+    return Reconciliation((*outcomes, *missing), tuple(seen))
 
 
-def named(listing: Listing, odd: Counter[str]) -> Iterator[tuple[CapabilityKind, str, object]]:
-    """Each definition under its name, instructions as their text. What has no name is counted in `odd`."""
+def named_definitions(listing: Listing, odd: Counter[str]) -> Iterator[tuple[CapabilityKind, str, object]]:
+    """Yield each definition with its kind and name, instructions as text. Those without a name are counted in `odd`."""
     if listing.instructions is not None:
         yield CapabilityKind.INSTRUCTIONS, INSTRUCTIONS, listing.instructions
     lists = (

@@ -1,4 +1,4 @@
-"""What the definition of a tool tells of the network: whether it reaches others."""
+"""Whether the definition of a tool indicates that it uses the network."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,12 +7,12 @@ from mcpguard.domain.servers.listings import Definition
 
 _NAMES: Final = frozenset({"url", "urls"})
 _FORMATS: Final = frozenset({"uri", "url"})
-HINT: Final = "says that it reaches others (openWorldHint)"
+HINT: Final = "declares network access (openWorldHint)"
 ADDRESS: Final = "takes a URL"
 
 
-def reaches_others(definition: Definition) -> str:
-    """What in it tells so, in words of ours; empty where nothing does, or it says that it does not."""
+def network_hint(definition: Definition) -> str:
+    """Return what indicates network access, in words of ours; empty if nothing does, or the tool declares none."""
     annotations, schema = definition.get("annotations"), definition.get("inputSchema")
     hint = annotations.get("openWorldHint") if isinstance(annotations, Mapping) else None
     if isinstance(hint, bool):

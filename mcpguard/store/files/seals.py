@@ -1,8 +1,8 @@
-"""Bytes that only the guard can read, with a key that is not in the database.
+"""Encrypts bytes with a key that is not in the database.
 
 Rules kept here:
-1. What is sealed says what it is about. Bytes that were moved to another row do not open there.
-2. What does not open is never taken for something else: that is an error that says what to look at.
+1. Sealed bytes are bound to what they are about: moved to another row, they cannot be opened.
+2. Bytes that cannot be opened are an error that says what to check.
 """
 
 import os
@@ -19,28 +19,29 @@ NONCE_BYTES = 12
 
 
 class Seal:
-    """Seals and opens, with one key."""
+    """Encrypts (seals) and decrypts (opens) bytes with one key."""
 
     def __init__(self, key: bytes) -> None:
         self._cipher = AESGCM(key)
 
     def seal(self, content: bytes, about: str) -> bytes:
+        """Return the encrypted content, bound to `about`."""
         nonce = os.urandom(NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, content, about.encode())
 
     def open(self, sealed: bytes, about: str) -> bytes:
-        """Raises StoreUnavailable where the key is another, or the bytes are not the ones that were sealed for this."""
+        """Return the content. Raises StoreUnavailable for another key, or bytes that were not sealed for `about`."""
         try:
             return self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], about.encode())
         except (InvalidTag, ValueError) as error:
             raise StoreUnavailable(
-                f"what is kept of {about} does not open: the database was changed, or its seal.key is another one"
+                f"the stored data of {about} cannot be decrypted: the database was changed, or seal.key was replaced"
             ) from error
 
 
 def load_or_make(path: Path) -> Seal:
-    """With the key in `path`, made on first use."""
+    """Return a seal with the key in `path`, which is created at first use. Raises StoreUnavailable."""
     key = keyfiles.read_or_make(path, "seal key", lambda: AESGCM.generate_key(KEY_BYTES * 8))
     if len(key) != KEY_BYTES:
-        raise StoreUnavailable(f"{path} is not a seal key; it has {len(key)} bytes and not {KEY_BYTES}")
+        raise StoreUnavailable(f"{path} is not a seal key: it has {len(key)} bytes instead of {KEY_BYTES}")
     return Seal(key)

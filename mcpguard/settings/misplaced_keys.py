@@ -1,10 +1,10 @@
-"""What stands in the configuration file beside `mcpguard` and was meant to stand below it.
+"""Keys of the configuration file that are beside `mcpguard` and belong below it.
 
 Rules kept here:
-1. A key that is the name of a setting, or of a group of them, is refused at the top of the file, however it is written:
-   a limit that is silently ignored is a limit that does not hold.
-2. So is an object that holds settings of ours, under whatever name that looks like ours or like none.
-3. Every other key is some other program's, and is left alone.
+1. A key at the top level that has the name of a setting or a group, in any spelling, is refused: a limit that is
+   silently ignored is a limit that does not hold.
+2. So is an object that contains settings of mcpguard under another name.
+3. Every other key belongs to another program and is ignored.
 """
 
 import re
@@ -21,12 +21,12 @@ from mcpguard.settings.problems import printable
 
 OURS: Final = "mcpguard"
 OTHERS: Final = frozenset({OURS, "mcpServers", "servers", "$schema"})
-"""Keys of the file that have their place there."""
+"""Keys that belong at the top level of the file."""
 MOST_TOLD: Final = 10
 ALIKE: Final = 0.8
 SHORT: Final = 4
-"""Letters: so short a name is like too many others."""
-_OWN_FILE: Final = "what belongs to another program needs a file of its own"
+"""Names of so few letters are similar to too many others."""
+_OWN_FILE: Final = "keys of another program need a file of their own"
 
 
 def _plain(name: str) -> str:
@@ -42,8 +42,8 @@ _MEMBERS: Final = {
 _EVERY_MEMBER: Final = frozenset[str]().union(*_MEMBERS.values())
 
 
-def misplaced(path: Path, whole: Mapping[str, object]) -> Iterator[str]:
-    """A sentence for each such key, at most so many."""
+def misplaced_keys(path: Path, whole: Mapping[str, object]) -> Iterator[str]:
+    """Yield a sentence for each misplaced key, up to MOST_TOLD."""
     found = (_sentence(path, key, value) for key, value in whole.items() if key not in OTHERS)
     return islice((each for each in found if each), MOST_TOLD)
 
@@ -53,13 +53,13 @@ def _sentence(path: Path, key: str, value: object) -> str:
     if name:
         return f'{subject} belongs below "{OURS}": {{"{OURS}": {{"{name}": …}}}}; {_OWN_FILE}'
     if _is_us(key, value) or _holds_settings(value):
-        return f'{subject} is not read; settings stand below "{OURS}", written exactly so; {_OWN_FILE}'
+        return f'{subject} is not read; settings belong below "{OURS}", spelt exactly like this; {_OWN_FILE}'
     return ""
 
 
 def _meant(key: str, value: object) -> str:
-    """The setting or the group whose name this is: any value may have been meant then. A name that is only like that of
-    a group is one where a setting of that very group stands in it."""
+    """Return the setting or group that the key names, with any value. A key that is only similar to the name of a group
+    counts if the object contains a setting of that group."""
     plain = _plain(key)
     if plain in _NAMES:
         return _NAMES[plain]
@@ -74,7 +74,7 @@ def _is_us(key: str, value: object) -> bool:
 
 
 def _holds_settings(value: object) -> bool:
-    """Whether a group of ours stands in it, with a setting of it."""
+    """Whether the object contains a group of settings with one of its settings."""
     if not isinstance(value, dict):
         return False
     inner = ((_GROUPS.get(_plain(name)), members) for name, members in value.items() if isinstance(members, dict))

@@ -1,7 +1,7 @@
-"""What was expected of arguments, and where, in words of ours.
+"""Describes how arguments differ from a schema: where, and what was expected there.
 
 Rules kept here: neither a value of the arguments nor a text of the schema is repeated. Names of properties are, made
-visible and cut, and so are numbers that a schema gives as limits.
+visible and cut, and so are numbers that a schema sets as limits.
 """
 
 import re
@@ -55,28 +55,28 @@ _OTHERS: Final[Mapping[str, str]] = {
 }
 
 
-def path(steps: Sequence[Step]) -> str:
-    """Where it is, as JSONPath has it."""
-    said = "$" + "".join(_step(step) for step in steps)
-    return said if len(said) <= _LONGEST_PATH else said[:_LONGEST_PATH] + "…"
+def json_path(steps: Sequence[Step]) -> str:
+    """Return the place as a JSONPath, made visible and cut."""
+    path = "$" + "".join(_step(step) for step in steps)
+    return path if len(path) <= _LONGEST_PATH else path[:_LONGEST_PATH] + "…"
 
 
-def told(error: ValidationError) -> Detail:
-    """What is told of the first thing that is wrong."""
+def describe_mismatch(error: ValidationError) -> Detail:
+    """Return the place of the first mismatch, and what was expected there."""
     error = _deepest(error)
     at: list[Step] = list(error.instance_path)
     match error.kind:
         case ValidationErrorKind.Required(property=name):
-            return Detail(path=path([*at, name]), expected="a value; it is required")
+            return Detail(path=json_path([*at, name]), expected="a value; it is required")
         case (
             ValidationErrorKind.AdditionalProperties(unexpected=names)
             | ValidationErrorKind.UnevaluatedProperties(unexpected=names)
         ):
-            return Detail(path=path([*at, *names[:1]]), expected="nothing; there is no such property")
+            return Detail(path=json_path([*at, *names[:1]]), expected="nothing; there is no such property")
         case ValidationErrorKind.FalseSchema() if error.schema_path[-1:] == ["additionalProperties"]:
-            return Detail(path=path(at), expected="an object without properties")
+            return Detail(path=json_path(at), expected="an object without properties")
         case kind:
-            return Detail(path=path(at), expected=_expected(kind))
+            return Detail(path=json_path(at), expected=_expected(kind))
 
 
 def _expected(kind: ValidationErrorKind) -> str:
@@ -104,7 +104,7 @@ def _by_name(kind: ValidationErrorKind) -> str:
 
 
 def _deepest(error: ValidationError) -> ValidationError:
-    """Of several forms, the one that fits furthest: what is wrong there is what was meant."""
+    """Return the error of the alternative that matches furthest, which is most likely the intended one."""
     kind = error.kind
     while isinstance(kind, ValidationErrorKind.AnyOf | ValidationErrorKind.OneOfNotValid):
         first = [branch[0] for branch in kind.context if branch]
