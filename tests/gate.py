@@ -16,14 +16,14 @@ import httpx2
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from mcpguard.app import places
+from mcpguard.app.lifespan import Running, running
 from mcpguard.app.listeners import ListenAddresses, listening
-from mcpguard.app.running import Running, running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import DeclaredServer, Profile, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.guard.review.admission import from_file
-from mcpguard.upstreams.sandbox.probe import Fails, Works
+from mcpguard.upstreams.sandbox.probe import NoSandbox, UsableSandbox
 from tests.clock import FakeClock
 from tests.patience import PATIENCE
 from tests.review import again, approved, taken_in
@@ -114,7 +114,7 @@ async def gate(
     *servers: DeclaredServer,
     callers: Mapping[str, Caller] | None = None,
     may_ask: Mapping[str, Iterable[AskKind]] | None = None,
-    sandbox: Works | Fails | None = None,
+    sandbox: UsableSandbox | NoSandbox | None = None,
     **given: Any,  # noqa: ANN401 - settings
 ) -> AsyncIterator[Gate]:
     """A guard in front of these servers. A person has approved all of them that could be inspected, and they run."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import anyio
 import anyio.lowlevel
 
-from mcpguard.app.running import Running
+from mcpguard.app.lifespan import Running
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, Approval, Decision, ReviewedVersions

@@ -17,7 +17,7 @@ from anyio import wait_all_tasks_blocked
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpguard.app import places
-from mcpguard.app.running import Running, running
+from mcpguard.app.lifespan import Running, running
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.bodies import Body
 from mcpguard.domain.calls.calls import Face, Intent

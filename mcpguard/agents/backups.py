@@ -1,8 +1,8 @@
-"""What was done to the files of programs, kept so that it can be taken back: what a file was, and what was changed.
+"""Keeps backups of the programs' files that were changed, and notes of each change, so that it can be undone.
 
 Rules kept here:
-1. A file is kept whole before it is changed, readable by this account only: it may hold secrets of other servers.
-2. What was done last to a program's files is what is taken back first.
+1. A file is saved completely before it is changed, readable by this account only: it may hold secrets of other servers.
+2. The last change of a program's files is undone first.
 """
 
 import json
@@ -22,9 +22,9 @@ _BEFORE: Final = ".before"
 
 @dataclass(frozen=True, slots=True)
 class BackedUpChange:
-    """A change that was made. `was`: the members that stood there before and were replaced or taken away.
+    """A change that was made. `was` are the members that were replaced or removed.
 
-    `before` and `after`: digests of the whole file; None before if there was none.
+    `before` and `after` are digests of the whole file; `before` is None if there was no file.
     """
 
     path: Path
@@ -45,18 +45,18 @@ def digest(data: bytes) -> str:
 
 
 class Backups:
-    """Those of one program."""
+    """The backups of one program."""
 
     def __init__(self, folder: Path, program: str) -> None:
         self.folder = folder / program
 
     def keep(self, done: BackedUpChange, before: bytes | None) -> int:
-        """The number under which it is kept. Raises OSError or StoreUnavailable."""
+        """Save a change, and return its number. Raises OSError or StoreUnavailable."""
         prepare(self.folder.parent)
         prepare(self.folder)
         number = max(self._numbers(), default=0) + 1
         if before is not None:
-            make(self.before(number), before)
+            make(self.file_before(number), before)
         said = {
             "path": str(done.path), "keys": done.keys, "form": done.form, "before": done.before, "after": done.after,
             "put": done.put, "was": done.was,
@@ -65,7 +65,7 @@ class Backups:
         return number
 
     def last(self) -> tuple[int, BackedUpChange] | None:
-        """What was done last, with its number. Raises ValueError where a note is no note."""
+        """Return the last change and its number. Raises ValueError where a note is damaged."""
         if not (numbers := self._numbers()):
             return None
         number = max(numbers)
@@ -84,15 +84,15 @@ class Backups:
             raise ValueError(str(self._note(number))) from error
         return number, done
 
-    def before(self, number: int) -> Path:
-        """The file as it was."""
+    def file_before(self, number: int) -> Path:
+        """Return the path of the saved file."""
         return self.folder / f"{number}{_BEFORE}"
 
     def forget(self, number: int, *, keep_file: bool = False) -> None:
-        """It is taken back, or was never made."""
+        """Forget a change that was undone, or never made."""
         remove(self._note(number))
         if not keep_file:
-            remove(self.before(number))
+            remove(self.file_before(number))
 
     def _note(self, number: int) -> Path:
         return self.folder / f"{number}{_NOTE}"

@@ -1,23 +1,22 @@
-"""What is to become of each entry that was found: whether it can be taken, and whether the guard has it already.
+"""Decides what becomes of each entry in a program's file: whether it can be imported, and whether the guard has it.
 
 Rules kept here:
-1. An entry is judged by itself: one that cannot be taken is told with why, and costs no other.
-2. What the guard has is compared by how it is reached, not by its name alone.
-3. Nothing that is told of an entry repeats a value that may be a secret: only what was found to hold none is shown.
+1. Each entry is judged by itself: one that cannot be imported gets a reason, and affects no other.
+2. Servers of the guard are compared by command or URL, not by name alone.
+3. No message about an entry repeats a value that may be a secret: only values without secrets are shown.
 """
 
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from mcpguard.agents.confiding import SecretFreeEntry, confided
-from mcpguard.agents.folders import told_of
-from mcpguard.agents.ourselves import ours
+from mcpguard.agents.config_files import Item
+from mcpguard.agents.entry_secrets import SecretFreeEntry, take_out_secrets
 from mcpguard.agents.program import Untaken
-from mcpguard.agents.reading import Item
 from mcpguard.codec.names import server_name_for
 from mcpguard.domain.decisions import NotDeclared
 from mcpguard.domain.errors import InvalidName
@@ -26,10 +25,13 @@ from mcpguard.settings.entries.entry import entry_place, shown_name
 from mcpguard.settings.entries.members import read_entry
 
 OTHERWISE: Final = "--as NAME"
+NAME: Final = "mcpguard"
+_RUNNERS: Final = frozenset({"uvx", "uv", "pipx", "python", "python3", "py"})
+_URLS: Final = ("url", "serverUrl", "httpUrl")
 
 
 class CandidateWay(StrEnum):
-    """What is to become of an entry."""
+    """What becomes of an entry."""
 
     NEW = "new"
     HERE = "here already"
@@ -41,29 +43,29 @@ class CandidateWay(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An entry, and what is to become of it. `why` says more; `confided` and `launch` are there if it can be taken."""
+    """An entry, and what becomes of it. `why` says more; `secret_free` and `launch` exist if it can be imported."""
 
     item: Item
     name: str
     way: CandidateWay
     why: str = ""
-    confided: SecretFreeEntry | None = None
+    secret_free: SecretFreeEntry | None = None
     launch: Launch | None = None
     notices: tuple[str, ...] = ()
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """What it gets to see of the machine."""
+        """The folders of the host that the server would see."""
         return tuple(map(str, self.launch.mounts)) if isinstance(self.launch, StdioLaunch) else ()
 
     @property
     def profile(self) -> Profile | None:
-        """How it would be confined; None where it is not started here."""
+        """How the server would be confined; None for a remote one."""
         return self.launch.profile if isinstance(self.launch, StdioLaunch) else None
 
     @property
-    def reached(self) -> str:
-        """What runs or is contacted, in one line; empty if it cannot be taken."""
+    def target(self) -> str:
+        """The command line or URL of the server; empty if it cannot be imported."""
         match self.launch:
             case None:
                 return ""
@@ -74,18 +76,18 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
-    """What the guard has: how each server is reached, as it tells it, and how it stands; where it listens itself."""
+class GuardedServers:
+    """The servers of the guard: their launches as it shows them, their status, and the guard's own origins."""
 
     launches: Mapping[str, Mapping[str, Any]]
     standings: Mapping[str, str]
     origins: tuple[str, ...]
     secrets: Path
-    """The folder with a folder of secrets for each server."""
+    """The folder with a folder of secret files for each server."""
 
 
-def candidates(items: Iterable[Item], guarded: Guarded) -> list[Candidate]:
-    """Each entry's, in their order; the first of those that are alike is the one to take."""
+def candidates(items: Iterable[Item], guarded: GuardedServers) -> list[Candidate]:
+    """Return a candidate for each entry, in their order; of equal ones only the first is new."""
     found: list[Candidate] = []
     first: dict[str, Candidate] = {}
     for item in items:
@@ -98,24 +100,24 @@ def candidates(items: Iterable[Item], guarded: Guarded) -> list[Candidate]:
     return found
 
 
-def candidate(item: Item, guarded: Guarded, name: str | None = None) -> Candidate:
-    """One entry's. `name`: what it is to be called instead."""
+def candidate(item: Item, guarded: GuardedServers, name: str | None = None) -> Candidate:
+    """Return the candidate for one entry. `name` replaces its own name."""
     label = item.label if name is None else name
-    if ours(item.entry, guarded.origins):
+    if is_guard_entry(item.entry, guarded.origins):
         return Candidate(item, shown_name(label), CandidateWay.OURS)
     try:
         if not isinstance(item.entry, Mapping):
             raise Untaken("must be an object")  # noqa: TRY301 - told as everything else that is wrong with it
         called = server_name_for(label)
         meant = item.program.members(item.entry, item.around)
-        folders = told_of(meant, item.around.home.folder)
-        without = confided(meant | ({"mounts": [*folders]} if folders else {}), guarded.secrets / called)
+        folders = folders_in_arguments(meant, item.around.home.folder)
+        without = take_out_secrets(meant | ({"mounts": [*folders]} if folders else {}), guarded.secrets / called)
         declared, notices = read_entry(label, without.members)
     except Untaken as error:
         return Candidate(item, shown_name(label), CandidateWay.NOT, f"{entry_place(label)} {error}")
     except InvalidName:
         return Candidate(
-            item, shown_name(label), CandidateWay.NOT, f"{entry_place(label)} has no letter or digit to make a name of"
+            item, shown_name(label), CandidateWay.NOT, f"{entry_place(label)} has no letter or digit to form a name"
         )
     except NotDeclared as error:
         return Candidate(item, shown_name(label), CandidateWay.NOT, "; ".join(error.problems))
@@ -125,23 +127,21 @@ def candidate(item: Item, guarded: Guarded, name: str | None = None) -> Candidat
         if not _same(declared.launch, there):
             way, why = (
                 CandidateWay.TAKEN,
-                f"the guard has another server of this name; give this one another: {OTHERWISE}",
+                f"name conflict with another server of mcpguard; use {OTHERWISE}",
             )
     return Candidate(item, called, way, why, without, declared.launch, notices)
 
 
 def _after(each: Candidate, earlier: Candidate) -> Candidate:
-    """One that is called as an earlier one, which the guard does not have either."""
+    """Return the candidate for an entry with the name of an earlier one: the same server again, or a name conflict."""
     whose = f"{earlier.item.program.title}, {earlier.item.scope}"
     if each.launch == earlier.launch:
-        return replace(each, way=CandidateWay.AGAIN, why=f"the same as that of {whose}")
-    return replace(
-        each, way=CandidateWay.TAKEN, why=f"that of {whose} is called so too; give this one another name: {OTHERWISE}"
-    )
+        return replace(each, way=CandidateWay.AGAIN, why=f"identical to the entry of {whose}")
+    return replace(each, way=CandidateWay.TAKEN, why=f"name conflict with the entry of {whose}; use {OTHERWISE}")
 
 
 def _same(launch: Launch, there: Mapping[str, Any]) -> bool:
-    """Whether this is what the guard shows; of what was written out it shows only that it is there."""
+    """Whether this is the launch that the guard shows; it shows that literal values exist, but not what they are."""
     match launch:
         case RemoteLaunch(_, url, headers):
             return there.get("url") == url and _alike(headers, there.get("headers", ()))
@@ -157,3 +157,49 @@ def _same(launch: Launch, there: Mapping[str, Any]) -> bool:
 def _alike(templates: Mapping[str, str], shown: Iterable[Mapping[str, Any]]) -> bool:
     there = {str(each["name"]): each["value"] for each in shown}
     return templates.keys() == there.keys() and all(there[name] in (None, templates[name]) for name in templates)
+
+
+def folders_in_arguments(members: Mapping[str, object], home: Path) -> tuple[str, ...]:
+    """Return the folders in a server's arguments, if its entry names no mounts.
+
+    Without a sandbox the program could read everything, and it evidently needs the folders in its arguments. They are
+    mounted read-only and shown to the reviewer. A folder that is or contains the home is left to the user.
+    """
+    arguments = members.get("args")
+    if "command" not in members or "mounts" in members or not isinstance(arguments, list):
+        return ()
+    words = (word for word in arguments if isinstance(word, str) and word.startswith("/") and "\0" not in word)
+    return tuple(dict.fromkeys(word for word in words if Path(word).is_dir() and not _holds(Path(word), home)))
+
+
+def _holds(folder: Path, home: Path) -> bool:
+    return home.resolve().is_relative_to(folder.resolve())
+
+
+def is_guard_entry(entry: object, origins: tuple[str, ...]) -> bool:
+    """Whether an entry is mcpguard itself, by its command or by the origin of its URL."""
+    if not isinstance(entry, Mapping):
+        return False
+    for key in _URLS:
+        if isinstance(url := entry.get(key), str) and _origin(url) in origins:
+            return True
+    command, arguments = entry.get("command"), entry.get("args")
+    words = [each for each in (arguments if isinstance(arguments, list) else ()) if isinstance(each, str)]
+    if not isinstance(command, str) or "stdio" not in words:
+        return False
+    program = _stem(command)
+    return program == NAME or (program.rstrip(".0123456789") in _RUNNERS and NAME in words[: words.index("stdio")])
+
+
+def _stem(command: str) -> str:
+    """Return the program's name, for paths of any operating system."""
+    name = PureWindowsPath(command).name if "\\" in command else PurePosixPath(command).name
+    return name.lower().removesuffix(".exe")
+
+
+def _origin(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}".lower()
+    except ValueError:
+        return ""

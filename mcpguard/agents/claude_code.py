@@ -1,4 +1,4 @@
-"""Claude Code: everybody's servers in `~/.claude.json`, those of one's own for a project there too, a team's in it."""
+"""Claude Code: user and local servers in `~/.claude.json`, a project's servers in its own `.mcp.json`."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _SERVERS = "mcpServers"
 
 
 def _places(home: Home, folder: Path) -> tuple[ConfigFile, ...]:
-    own = (home.named("CLAUDE_CONFIG_DIR") or home.folder) / ".claude.json"
+    own = (home.folder_from("CLAUDE_CONFIG_DIR") or home.folder) / ".claude.json"
     return (
         ConfigFile(own, (_SERVERS,), connectable=True),
         ConfigFile(own, ("projects", EVERY, _SERVERS), scope="local"),

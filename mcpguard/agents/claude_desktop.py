@@ -1,11 +1,11 @@
-"""Claude Desktop: one file, which names commands only and knows no variables."""
+"""Claude Desktop: one file, with commands only and without variables."""
 
 from functools import partial
 from pathlib import Path
 
 from mcpguard.agents.dialects import reader, standard
 from mcpguard.agents.program import AgentProgram, ConfigFile, Home
-from mcpguard.agents.variables import none
+from mcpguard.agents.variables import no_variables
 
 
 def _places(home: Home, _folder: Path) -> tuple[ConfigFile, ...]:
@@ -20,6 +20,6 @@ PROGRAM = AgentProgram(
     after="quit Claude Desktop altogether and start it again",
     places=_places,
     entry=partial(standard, typed=False),
-    members=reader(none),
+    members=reader(no_variables),
     http=False,
 )

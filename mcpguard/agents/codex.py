@@ -1,21 +1,21 @@
-"""Codex: tables `[mcp_servers.NAME]` in `config.toml`, with names of variables in places of their own."""
+"""Codex: tables `[mcp_servers.NAME]` in `config.toml`, with separate keys for names of variables."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mcpguard.agents.dialects import placed, standard
+from mcpguard.agents.dialects import standard, with_whole_paths
 from mcpguard.agents.program import AgentProgram, ConfigFile, Entry, EntryOrigin, FileForm, Home, Reach, Untaken
-from mcpguard.agents.variables import none, translated
+from mcpguard.agents.variables import no_variables, translate_variables
 from mcpguard.settings.entries.references import VARIABLE
 
 _KEYS = ("mcp_servers",)
 _OURS = ("command", "args", "env", "cwd", "url", "enabled")
 _ITS_OWN = frozenset({"startup_timeout_sec", "startup_timeout_ms", "required"})
-"""Of how it treats its servers, and nothing about them."""
+"""Options about how Codex treats a server, which say nothing about the server itself."""
 
 
 def _places(home: Home, folder: Path) -> tuple[ConfigFile, ...]:
-    own = home.named("CODEX_HOME") or home.folder / ".codex"
+    own = home.folder_from("CODEX_HOME") or home.folder / ".codex"
     return (
         ConfigFile(own / "config.toml", _KEYS, FileForm.TOML, connectable=True),
         ConfigFile(folder / ".codex" / "config.toml", _KEYS, FileForm.TOML, scope="project", folder=folder),
@@ -34,16 +34,16 @@ def _members(entry: Entry, around: EntryOrigin) -> dict[str, object]:
         made["headers"] = headers
     if (seconds := left.pop("tool_timeout_sec", None)) is not None:
         made["timeout"] = seconds
-    made = translated(made, none, around)  # it has no variables: what looks like one stands for itself
+    made = translate_variables(made, no_variables, around)  # Codex has none: a text that looks like one is literal
     _add(made, "env", {name: f"${{env:{name}}}" for name in _passed_on(left.pop("env_vars", None))})
     _add(made, "headers", _from_environment(left.pop("env_http_headers", None)))
     if (name := left.pop("bearer_token_env_var", None)) is not None:
         _add(made, "headers", {"Authorization": f"Bearer ${{env:{_variable('bearer_token_env_var', name)}}}"})
-    return placed(left | made, around)
+    return with_whole_paths(left | made, around)
 
 
 def _passed_on(given: object) -> Iterator[str]:
-    """The variables of its own environment that a server gets."""
+    """Yield the variables of Codex's own environment that a server gets."""
     if given is None:
         return
     if not isinstance(given, list):
@@ -67,7 +67,7 @@ def _variable(key: str, name: object) -> str:
 
 
 def _add(made: dict[str, object], key: str, more: Mapping[str, str]) -> None:
-    """What stands there wins over what only the environment might say."""
+    """Add members to a mapping. Literal values that exist already win over those from the environment."""
     there = made.get(key)
     if more and (there is None or isinstance(there, Mapping)):
         made[key] = {**more, **(there or {})}

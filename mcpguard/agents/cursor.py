@@ -1,4 +1,4 @@
-"""Cursor: `mcp.json` in its folder in the home, and in that of a project."""
+"""Cursor: `mcp.json` in its folders in the home and in a project."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def _places(home: Home, folder: Path) -> tuple[ConfigFile, ...]:
 
 
 def _entry(reach: Reach) -> dict[str, object]:
-    return standard(reach, typed=not reach.url)  # it finds out by itself how a URL wants to be spoken to
+    return standard(reach, typed=not reach.url)  # Cursor detects a URL's transport itself
 
 
 PROGRAM = AgentProgram(

@@ -1,18 +1,18 @@
-"""What several programs have in common: entries in the words of `mcpServers`, and how a project's entries are meant."""
+"""Reads and writes what several programs have in common: entries of `mcpServers`, and paths in a project's entries."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from mcpguard.agents.program import Entry, EntryOrigin, Reach, Untaken
-from mcpguard.agents.variables import Dialect, translated
+from mcpguard.agents.variables import Dialect, translate_variables
 
 _FETCHED: Final = frozenset({"npx", "uvx", "bunx", "pnpx", "docker", "podman"})
-"""Commands that bring what they run, and need no folder for it."""
+"""Commands that fetch their program, and need no working folder for it."""
 
 
 def standard(reach: Reach, *, typed: bool = True) -> dict[str, object]:
-    """The entry that most programs take for the guard. `typed`: with the word that says how it is reached."""
+    """Return the guard's entry as most programs accept it. `typed`: with its transport."""
     if reach.url:
         remote: dict[str, object] = {"type": "http"} if typed else {}
         remote["url"] = reach.url
@@ -23,18 +23,18 @@ def standard(reach: Reach, *, typed: bool = True) -> dict[str, object]:
 
 
 def reader(dialect: Dialect) -> Callable[[Entry, EntryOrigin], dict[str, object]]:
-    """How a program means its entries that writes them in these words, and its variables in this dialect."""
+    """Return a function that reads entries of `mcpServers` with variables in this dialect."""
 
     def members(entry: Entry, around: EntryOrigin) -> dict[str, object]:
         if entry.get("envFile") is not None:
-            raise Untaken("has an envFile, which mcpguard does not read; write its variables into env first")
-        return placed(translated(renamed(entry), dialect, around), around)
+            raise Untaken("has an envFile, which mcpguard does not read; move its variables to env first")
+        return with_whole_paths(translate_variables(with_one_url(entry), dialect, around), around)
 
     return members
 
 
-def renamed(entry: Entry) -> dict[str, object]:
-    """With one name for the URL."""
+def with_one_url(entry: Entry) -> dict[str, object]:
+    """Return the entry with the name `url` for its URL."""
     made = dict(entry)
     for other in ("serverUrl", "httpUrl"):
         if other in made and "url" not in made:
@@ -42,8 +42,8 @@ def renamed(entry: Entry) -> dict[str, object]:
     return made
 
 
-def placed(members: Mapping[str, object], around: EntryOrigin) -> dict[str, object]:
-    """With whole paths: what a project says is meant from its folder, and nobody else can say what a part means."""
+def with_whole_paths(members: Mapping[str, object], around: EntryOrigin) -> dict[str, object]:
+    """Return the entry with absolute paths; those of a project are relative to its folder. Raises Untaken."""
     made = dict(members)
     command, cwd = made.get("command"), made.get("cwd")
     if cwd is not None and isinstance(cwd, str):
@@ -61,5 +61,5 @@ def _whole(key: str, text: str, around: EntryOrigin) -> Path:
     if path.is_absolute():
         return path
     if around.folder is None:
-        raise Untaken(f"has a {key} that is part of a path, and nothing says where it begins; write it out")
+        raise Untaken(f"has a relative path in {key}; write an absolute one")
     return around.folder / path

@@ -1,4 +1,4 @@
-"""JSON with comments and trailing commas, as editors write it, made into JSON that has everything where it was."""
+"""Turns JSON with comments and trailing commas, as editors write it, into JSON with everything at the same offset."""
 
 import re
 from typing import Final
@@ -12,7 +12,7 @@ BOM: Final = b"\xef\xbb\xbf"
 
 
 def plain(data: bytes) -> bytes:
-    """The same with blanks for what JSON does not have. Whether the rest is JSON, its parser says."""
+    """Return the data with blanks in place of comments and trailing commas. It need not be valid JSON."""
     text = data.removeprefix(BOM).decode(errors="surrogateescape")
     return without_commas(without_comments(text)).encode(errors="surrogateescape")
 
@@ -22,5 +22,5 @@ def without_comments(text: str) -> str:
 
 
 def without_commas(text: str) -> str:
-    """Without those that nothing follows."""
+    """Return the text without trailing commas."""
     return _STRING_OR_COMMA.sub(lambda found: " " if found[0] == "," else found[0], text)

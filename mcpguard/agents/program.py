@@ -1,9 +1,9 @@
-"""What is known of a program that agents run in.
+"""Describes a program that agents run in, such as an editor: its files, and the form of its entries.
 
 Rules kept here:
-1. Nothing is read from this process's own environment: whose home it is, is passed in.
-2. What a program means by an entry is said in the words that our own `mcpServers` takes, or not at all: what cannot be
-   said so is `Untaken`, with a sentence. The sentence repeats no value: it may be a secret.
+1. Nothing is read from this process's own environment: the home is a parameter.
+2. An entry is translated into the form of the guard's own `mcpServers`, or not at all: one that cannot be is `Untaken`,
+   with a message. The message repeats no value, as it may be a secret.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,25 +15,25 @@ from typing import Final
 from mcpguard.codec.names import Separator
 
 EVERY: Final = "*"
-"""Among the keys of a place: every member of the object. It is the folder of a project."""
+"""Stands for every member of an object among the keys of a file; the member's name is the folder of a project."""
 
 Entry = Mapping[str, object]
 
 
 class FileForm(StrEnum):
-    """How a file is written. JSON may hold comments and trailing commas."""
+    """The format of a file. JSON may have comments and trailing commas."""
 
     JSON = "json"
     TOML = "toml"
 
 
 class Untaken(ValueError):
-    """An entry means something that mcpguard cannot do. The sentence follows the entry's name."""
+    """An entry cannot be translated for mcpguard. The message follows the entry's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where a person's files are."""
+    """The home of a user, with its environment."""
 
     folder: Path
     platform: str
@@ -42,24 +42,24 @@ class Home:
 
     @property
     def configuration(self) -> Path:
-        """Where programs with a window keep what they are told."""
+        """The folder in which desktop programs keep their settings."""
         match self.platform:
             case "darwin":
                 return self.folder / "Library" / "Application Support"
             case "win32":
-                return self.named("APPDATA") or self.folder / "AppData" / "Roaming"
+                return self.folder_from("APPDATA") or self.folder / "AppData" / "Roaming"
             case _:
-                return self.named("XDG_CONFIG_HOME") or self.folder / ".config"
+                return self.folder_from("XDG_CONFIG_HOME") or self.folder / ".config"
 
-    def named(self, variable: str) -> Path | None:
-        """The folder that a variable names."""
+    def folder_from(self, variable: str) -> Path | None:
+        """Return the folder that an environment variable names, if it is set."""
         value = self.environment.get(variable)
         return Path(value) if value else None
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """One file that may declare servers. `keys`: where in it. `connectable`: whether the guard is entered there."""
+    """A file that may declare servers, below `keys`. `connectable`: whether the guard's entry may be added there."""
 
     path: Path
     keys: tuple[str, ...]
@@ -67,12 +67,12 @@ class ConfigFile:
     scope: str = "user"
     connectable: bool = False
     folder: Path | None = None
-    """Of the project whose entries these are; None where they are the person's own."""
+    """The folder of the project that the entries belong to; None for the user's own entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How an agent is to reach the guard: by a command, or by a URL."""
+    """How an agent reaches the guard: by a command, or by a URL."""
 
     command: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -82,7 +82,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class EntryOrigin:
-    """Where an entry was found: whose home it is, and the folder of the project if it belongs to one."""
+    """The home in which an entry was found, and the folder of its project if it belongs to one."""
 
     home: Home
     folder: Path | None = None
@@ -92,18 +92,18 @@ class EntryOrigin:
 class AgentProgram:
     """A program that agents run in.
 
-    `separator` is one that its models can take in names of tools. `http`: whether its file can name a server by a URL.
-    `after` says what a person does so that it reads its file again.
+    `separator` is one that its models accept in names of tools. `http`: whether its file can name a server by a URL.
+    `after` says what the user does so that the program reads its file again.
     """
 
     name: str
     title: str
     after: str
     places: Callable[[Home, Path], tuple[ConfigFile, ...]]
-    """For a home and the folder of a project, the first connectable being the person's own."""
+    """Returns its files for a home and the folder of a project. The first connectable one is the user's own."""
     entry: Callable[[Reach], dict[str, object]]
-    """The entry by which it reaches the guard, in its own words."""
+    """Returns the guard's entry in the program's own form."""
     members: Callable[[Entry, EntryOrigin], dict[str, object]]
-    """One of its entries in our words. Of variables `${env:NAME}` and `${input:id}` are left. Raises Untaken."""
+    """Translates an entry into the guard's form, with variables as `${env:NAME}` and `${input:id}`. Raises Untaken."""
     http: bool = True
     separator: Separator = "__"

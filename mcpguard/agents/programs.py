@@ -1,4 +1,4 @@
-"""All programs that are known. To add one, write its file and name it here."""
+"""The list of supported programs. To add one, write its file and name it here."""
 
 from typing import Final
 

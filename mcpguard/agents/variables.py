@@ -1,11 +1,11 @@
-"""The variables that programs write as `${…}`, made into ours or into what they stand for.
+"""Translates the variables that programs write as `${…}` into the guard's own, or replaces them by their values.
 
 Rules kept here:
-1. In values of `env` and `headers` a variable of the environment becomes `${env:NAME}`, and what would be asked for
-   stays `${input:id}`. Elsewhere mcpguard takes no references, and so none is left: what is no folder is refused.
-2. A file that somebody else wrote never chooses a file that is read: `${file:…}` is refused, whoever writes it.
-3. What a program does not know, it would pass on as it stands. mcpguard has no way to say that, so it is refused.
-4. A default is taken where the variable is not set at this moment, and the variable where it is.
+1. In values of `env` and `headers` a variable of the environment becomes `${env:NAME}`, and an input stays
+   `${input:id}`. Elsewhere mcpguard supports no references, so any but a known folder is refused.
+2. An imported file never chooses which files are read: `${file:…}` is refused, whoever wrote it.
+3. A program passes on an unknown variable literally. mcpguard cannot express that, so it is refused.
+4. A default is used if the variable is not set now, and otherwise the variable.
 """
 
 import re
@@ -23,11 +23,11 @@ _TEMPLATES: Final = ("env", "headers")
 _TEXTS: Final = ("command", "url", "cwd")
 
 Dialect = Callable[[str, EntryOrigin], str | None]
-"""What the inside of `${…}` means: our reference, a text, or None if the program knows no such thing."""
+"""Translates the inside of `${…}`: into a reference of the guard, a text, or None if the program does not know it."""
 
 
 def shell(inside: str, around: EntryOrigin) -> str | None:
-    """`${NAME}` and `${NAME:-default}`."""
+    """Translate `${NAME}` and `${NAME:-default}`."""
     name, dash, default = inside.partition(":-")
     if not VARIABLE.fullmatch(name):
         return None
@@ -37,7 +37,7 @@ def shell(inside: str, around: EntryOrigin) -> str | None:
 
 
 def editor(inside: str, around: EntryOrigin) -> str | None:
-    """`${env:NAME}`, and the folders that an editor knows."""
+    """Translate `${env:NAME}`, and the folders that an editor knows."""
     word, colon, name = inside.partition(":")
     if word == "env" and colon and VARIABLE.fullmatch(name):
         return f"${{env:{name}}}"
@@ -55,17 +55,17 @@ def editor(inside: str, around: EntryOrigin) -> str | None:
 
 
 def asking(inside: str, around: EntryOrigin) -> str | None:
-    """The same, and `${input:id}`, for which the editor asks."""
+    """Translate an editor's variables, and `${input:id}`, for which the editor asks the user."""
     return f"${{{inside}}}" if INPUT.fullmatch(f"${{{inside}}}") else editor(inside, around)
 
 
-def none(_inside: str, _around: EntryOrigin) -> str | None:
-    """A program that knows no variables."""
+def no_variables(_inside: str, _around: EntryOrigin) -> str | None:
+    """Translate nothing, for a program without variables."""
     return None
 
 
-def translated(entry: Entry, dialect: Dialect, around: EntryOrigin) -> dict[str, object]:
-    """The entry with its variables in our words. What has another form than a text is left to whoever reads it."""
+def translate_variables(entry: Entry, dialect: Dialect, around: EntryOrigin) -> dict[str, object]:
+    """Return the entry with its variables translated. Values that are no text are left for the next check."""
     made = dict(entry)
     for key in _TEMPLATES:
         if isinstance(members := made.get(key), Mapping):
@@ -85,7 +85,7 @@ def _template(place: str, value: object, dialect: Dialect, around: EntryOrigin) 
     if isinstance(value, bool):
         raise Untaken(f"has {place}, which must be text")
     if isinstance(value, int | float):
-        return str(value)  # programs take numbers for texts here
+        return str(value)  # programs accept numbers as text here
     if not isinstance(value, str) or _OPEN not in value:
         return value
     pieces: list[str] = []
@@ -97,7 +97,7 @@ def _template(place: str, value: object, dialect: Dialect, around: EntryOrigin) 
 
 
 def _plain(place: str, value: object, dialect: Dialect, around: EntryOrigin) -> object:
-    """Where no reference may stand."""
+    """Translate a value in which no reference is allowed. Raises Untaken."""
     if not isinstance(value, str) or _OPEN not in value:
         return value
     made = _template(place, value, dialect, around)
@@ -105,24 +105,24 @@ def _plain(place: str, value: object, dialect: Dialect, around: EntryOrigin) -> 
     plain = str(made).replace("${env:HOME}", home).replace("${env:USERPROFILE}", home)
     if _OPEN in plain:
         raise Untaken(
-            f"has a variable in {place}, and mcpguard takes them in env and headers only; "
-            "write it out, or let the server take it from its environment"
+            f"has a variable in {place}, but mcpguard supports variables only in env and headers; "
+            "write the value, or pass it in env"
         )
     return plain
 
 
 def _literal(place: str, text: str) -> str:
     if _OPEN in text:
-        raise Untaken(f"has a {_OPEN} in {place} that is no variable")
+        raise Untaken(f"has a {_OPEN} in {place} that is not a variable")
     return text
 
 
 def _meant(place: str, inside: str, dialect: Dialect, around: EntryOrigin) -> str:
     if inside.partition(":")[0] == "file":
-        raise Untaken(f"names a file in {place}, and what is imported does not choose which files are read")
+        raise Untaken(f"names a file in {place}, but an imported entry must not choose which files are read")
     meant = dialect(inside, around)
     if meant is None:
-        raise Untaken(f"has a variable in {place} that means nothing without the program it was written for")
+        raise Untaken(f"has a variable in {place} that only its own program can resolve")
     if meant.startswith(_OPEN):
         return meant
     return _literal(place, meant)

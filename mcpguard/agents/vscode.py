@@ -1,4 +1,4 @@
-"""VS Code and its kin: `mcp.json` of a profile and of a workspace, and what older versions kept among the settings."""
+"""VS Code and its variants: `mcp.json` of a profile and of a workspace, and the settings file of older versions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Windsurf: one file in the home, which names a server that runs already by `serverUrl`."""
+"""Windsurf: one file in the home, with `serverUrl` for remote servers."""
 
 from pathlib import Path
 

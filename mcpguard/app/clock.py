@@ -1,4 +1,4 @@
-"""The real clock and the real ids."""
+"""The system clock, and random ids."""
 
 import time
 
@@ -7,7 +7,7 @@ import uuid_utils
 
 
 class SystemClock:
-    """The machine's time."""
+    """The time of the host."""
 
     def now(self) -> int:
         return time.time_ns() // 1000
@@ -20,5 +20,5 @@ class SystemClock:
 
 
 def new_id() -> str:
-    """A UUID of version 7: sorts by the time it was made."""
+    """Return a UUID of version 7, which sorts by its time."""
     return str(uuid_utils.uuid7())

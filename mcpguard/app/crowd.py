@@ -1,16 +1,16 @@
-"""Who gives up a place when more connections come than there may be.
+"""Decides which connection is closed when more come than are allowed.
 
 Rules kept here:
-1. A newcomer is let in, and whoever has kept a place for longest without asking anything whole gives it up: first those
-   of whom no request is under way, then those whose body has not come.
-2. Whoever has asked something whole keeps the place until it is answered.
+1. A new connection is accepted, and the one that has been idle for longest is closed: first those without a request in
+   progress, then those whose body has not come completely. So nobody can lock others out by opening connections.
+2. A connection with a complete request is kept until that is answered.
 """
 
 from collections.abc import Callable
 
 
 class Places:
-    """The places of one listener."""
+    """The connections of one listener."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -19,29 +19,29 @@ class Places:
         self._without_body: dict[object, None] = {}
 
     def take(self, who: object, give_up: Callable[[], None]) -> None:
-        """Somebody has come. `give_up` is called when the place is needed for another."""
+        """Add a connection. `give_up` is called when it has to make room for another."""
         if len(self._taken) >= self._most:
             self._make_room()
         self._taken[who] = give_up
         self._silent[who] = None
 
     def head_came(self, who: object) -> None:
-        """A request has begun, whose body is still to come."""
+        """Note that a request has begun, and its body is still to come."""
         if who in self._silent:
             del self._silent[who]
             self.waits_for_body(who)
 
     def waits_for_body(self, who: object) -> None:
-        """All requests before this one are answered."""
+        """Note that all earlier requests are answered, and this one's body is still to come."""
         if who in self._taken:
             self._without_body[who] = None
 
     def body_came(self, who: object) -> None:
-        """The request is whole."""
+        """Note that the request is complete."""
         self._without_body.pop(who, None)
 
-    def answered(self, who: object) -> None:
-        """No request is under way any more. Without its body, it goes on being one whose body has not come."""
+    def requests_answered(self, who: object) -> None:
+        """Note that no request is in progress any more. One without its whole body still counts as incomplete."""
         if who in self._taken and who not in self._without_body:
             self._silent[who] = None
 

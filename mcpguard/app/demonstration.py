@@ -1,7 +1,7 @@
-"""Two small servers to try mcpguard with: they come as any other server does, and wait in quarantine.
+"""Two small servers to try mcpguard with: like any other server they are added in quarantine.
 
-The one call of theirs that destroys something waits for a person, unless a setting says which calls do. They run in
-the sandbox, where our own code is seen only if it was installed: in a copy of the sources it is mounted.
+Their one destructive call is held for approval, unless a setting says which calls are. They run in the sandbox, where
+mcpguard's own code is visible only if it is installed: from a copy of the sources it is mounted.
 """
 
 import getpass
@@ -18,11 +18,11 @@ from mcpguard.guard.review.admission import DeclarationSource
 
 SERVERS: Final = MappingProxyType({"demo-notes": "honest", "demo-weather": "poisoned"})
 SETTINGS: Final = MappingProxyType({"holds.calls": ["destructive of demo-notes"]})
-"""What `serve --demo` sets that nothing else does."""
+"""The settings that only `serve --demo` makes."""
 
 
-async def demonstrated(guard: Guard) -> None:
-    """Admit those that never were there. What somebody has removed does not come back."""
+async def add_demo_servers(guard: Guard) -> None:
+    """Add the demo servers that were never added before. One that a user has removed does not come back."""
     source = DeclarationSource(Origin.CLI, Actor.with_full_rights(getpass.getuser(), "command line", "serve --demo"))
     for name, which in SERVERS.items():
         if not guard.admission.ever_had(name):

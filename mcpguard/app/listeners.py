@@ -1,8 +1,8 @@
-"""The listeners: the network's, the operator's, and the agents' on this machine. We bind the sockets; uvicorn speaks
+"""The listeners: the network's, the operator's, and the local agents'. Their sockets are bound here; uvicorn speaks
 HTTP on the first two.
 
-uvicorn's own `uds=` would make the operator's socket writable by everyone, and its signal handling would compete
-with ours, so it gets neither.
+uvicorn's own `uds=` would make the operator's socket writable by everyone, and its signal handling would compete with
+the guard's, so neither is used.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcpguard.app.crowd import Places
+from mcpguard.app.lifespan import Running
 from mcpguard.app.places import agents_socket, operator_socket
-from mcpguard.app.running import Running
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.gateway.http.http_door import HttpDoor
@@ -40,15 +40,14 @@ from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 
 IDLE_SECONDS = 15
-"""A connection on which nothing comes is kept for longer than clients keep theirs, or one would be closed just as it is
-used."""
+"""How long an idle connection is kept: longer than clients keep theirs, or it might be closed just as one is used."""
 LONGEST_HEAD = 65_536
 log = structlog.get_logger("mcpguard")
 
 
 @dataclass(frozen=True, slots=True)
 class ListenAddresses:
-    """Where the guard can be reached. `first`: the link by which the first user is made, where there was none ever."""
+    """Where the guard can be reached. `first` is the link that creates the first user, while there was none ever."""
 
     url: str
     operator: Path
@@ -58,12 +57,12 @@ class ListenAddresses:
     first: str = ""
 
     def idle_since(self, now: float) -> float:
-        """When an agent was last here, on the clock that never goes back."""
+        """Return when an agent was last connected, by the monotonic clock."""
         return now if self.streams.busy else max(self.door.used, self.streams.used)
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to us, and nothing open behind it, also where it is cancelled."""
+    """A uvicorn server that handles no signals, and leaves nothing open even if it is cancelled."""
 
     def __init__(self, config: uvicorn.Config, stopped: anyio.Event) -> None:
         super().__init__(config)
@@ -74,7 +73,7 @@ class _Server(uvicorn.Server):
         self._stopped.set()
 
     async def main_loop(self) -> None:
-        """Look up once a second, for the date in every answer, and at once when it is to stop."""
+        """Wake up once a second, for the date in every answer, and at once when it has to stop."""
         while not await self.on_tick(0):
             with anyio.move_on_after(1):
                 await self._stopped.wait()
@@ -95,9 +94,7 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP, with whoever has something to say and says it in few words: a connection that stays silent must not take up
-    a place for ever, and a head that does not end must not take up the memory.
-    """
+    """HTTP with limits: a silent connection must not occupy a place for ever, nor an endless head the memory."""
 
     def __init__(self, *given: Any, head_seconds: float, stopped: anyio.Event, places: Places, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(*given, **named)
@@ -111,7 +108,7 @@ class _Protocol(HttpToolsProtocol):
         super().connection_made(transport)  # type: ignore[arg-type]
         self._places.take(self, self._give_up)
         self._expect_head()
-        if self._stopped.is_set():  # it was accepted a moment before, and nobody waits for what it would say
+        if self._stopped.is_set():  # accepted just before the end, and nobody will read its request
             self.transport.close()
 
     def data_received(self, data: bytes) -> None:
@@ -130,7 +127,7 @@ class _Protocol(HttpToolsProtocol):
 
     def on_url(self, url: bytes) -> None:
         if not self.url and not url.startswith(b"/"):
-            raise ValueError("a whole URL names another host than the header may do")  # answered with 400
+            raise ValueError("an absolute URL may name another host than the Host header")  # answered with 400
         super().on_url(url)
 
     def on_headers_complete(self) -> None:
@@ -145,8 +142,8 @@ class _Protocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.cycle.response_complete:  # otherwise it has begun with the next of several
-            self._places.answered(self)
+        if self.cycle.response_complete:  # otherwise the next of several requests has begun
+            self._places.requests_answered(self)
         elif self.cycle.more_body:
             self._places.waits_for_body(self)
 
@@ -156,8 +153,8 @@ class _Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def _give_up(self) -> None:
-        """Leave the place to a newcomer at once: the loop may hear of the newcomer's request before it has closed this
-        connection, and would refuse the request while both are counted."""
+        """Make room for a new connection at once: the loop may read its request before it has closed this one, and
+        would refuse the request while both are counted."""
         self.connections.discard(self)
         self.transport.abort()
 
@@ -166,7 +163,7 @@ class _Protocol(HttpToolsProtocol):
 
 
 class _OperatorProtocol(_Protocol):
-    """HTTP with the operator only."""
+    """HTTP for the operator only: the peer's account is checked."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -181,7 +178,7 @@ class _OperatorProtocol(_Protocol):
 
 @asynccontextmanager
 async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[ListenAddresses]:
-    """All listeners, open for as long as the block runs. Requests in flight get their time to end."""
+    """Open all listeners for the length of the block. Requests in flight get their time to end."""
     settings, guard = now.settings, now.guard
     ours, theirs = operator_socket(settings.data_dir), agents_socket(settings.data_dir)
     with network_socket(settings) as network, _unix_socket(ours) as operator, _unix_socket(theirs) as agents:
@@ -247,14 +244,14 @@ def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Proto
 
 @contextmanager
 def network_socket(settings: Settings) -> Iterator[socket.socket]:
-    """What the guard listens on for everybody on the machine. Raises StoreUnavailable where somebody else does."""
+    """Bind the guard's network address. Raises StoreUnavailable where it is in use."""
     host, port = settings.address
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         bound = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise StoreUnavailable(
-            f"{settings.listen} cannot be listened on: {error.strerror}; choose another with --listen"
+            f"cannot listen on {settings.listen}: {error.strerror}; choose another address with --listen"
         ) from error
     with bound:
         yield bound
@@ -262,18 +259,19 @@ def network_socket(settings: Settings) -> Iterator[socket.socket]:
 
 @contextmanager
 def _unix_socket(path: Path) -> Iterator[socket.socket]:
-    """A socket that only our own account can connect to."""
-    datadir.prepare(path.parent)  # a folder that somebody else made for us is refused
+    """Bind a socket that only the guard's own account can connect to."""
+    datadir.prepare(path.parent)  # a folder that another account made is refused
     if path.exists() and stat.S_ISSOCK(path.lstat().st_mode):
-        path.unlink()  # left by a guard that was killed: we hold the lock on the data directory
+        path.unlink()  # left by a guard that was killed: this one holds the lock on the data directory
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as bound:
+        # The mode has to be right from the first moment: changed afterwards, somebody could connect in between.
         before = os.umask(0o177)
         try:
             bound.bind(str(path))
         except OSError as error:
             raise StoreUnavailable(
-                f"{path} cannot be listened on: {error.strerror or error}; "
-                "choose another --data-dir, or a shorter XDG_RUNTIME_DIR if that is where it lies"
+                f"cannot listen on {path}: {error.strerror or error}; "
+                "choose another --data-dir, or a shorter XDG_RUNTIME_DIR if the path is below it"
             ) from error
         finally:
             os.umask(before)

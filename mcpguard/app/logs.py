@@ -1,4 +1,4 @@
-"""The program's own log, on standard error: lines for a person on a terminal, JSON for a machine."""
+"""The program's own log, on standard error: text on a terminal, JSON elsewhere."""
 
 import logging
 import sys
@@ -13,7 +13,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARN
 
 
 def configure(settings: Log) -> None:
-    """Send our log and that of the libraries through one form. Called again, it applies a new level."""
+    """Format the log of mcpguard and of its libraries alike. Called again, it applies a new level."""
     console = settings.format == "console" or (settings.format == "auto" and sys.stderr.isatty())
     shared: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -50,7 +50,7 @@ def _level(settings: Log) -> str:
 
 
 def _tame(_: Any, __: str, event: structlog.types.EventDict) -> structlog.types.EventDict:  # noqa: ANN401 - structlog's
-    """What others wrote must not move a terminal's cursor or forge a line."""
+    """Make control characters visible: text from others must not move the terminal's cursor or forge a line."""
     for key, value in event.items():
         if isinstance(value, str) and not value.isprintable() and key != "exception":
             event[key] = visible(value.rstrip("\n"))

@@ -1,8 +1,8 @@
-"""The event loop that everything runs on.
+"""The event loop of the guard.
 
-Whoever waits for a socket is woken by the result of a future, and may stop waiting in the moment in which the socket is
-ready. Then the future is done, and waking it once more is an error that means nothing, and is logged by the loop for
-whoever disconnects while something comes (anyio's sockets by path and by descriptor). It is not woken here.
+A task that waits for a socket is woken through a future, and may be cancelled at the moment when the socket becomes
+ready. The future is done then, and setting its result once more is a harmless error, which the loop would log whenever
+a client disconnects while data comes (anyio's sockets by path and by descriptor). Here such a future is not woken.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 def _unless_done(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """What wakes a future, as long as it waits; everything else as it is."""
+    """Return a callback that wakes a future only while it waits; any other callback unchanged."""
     future = getattr(callback, "__self__", None)
     if not isinstance(future, asyncio.Future):
         return callback

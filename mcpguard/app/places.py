@@ -1,4 +1,4 @@
-"""Where the things are that the settings name."""
+"""The paths of files and folders that follow from the settings."""
 
 from pathlib import Path
 
@@ -11,18 +11,18 @@ from mcpguard.store.engine.postgres import Postgres
 from mcpguard.store.engine.sqlite import SQLite
 
 OPERATOR = "operator.sock"
-INSIDE = "audit.anchor_file: the file must lie outside the data directory, which it is to vouch for; name another one"
+INSIDE = "audit.anchor_file: the file must be outside the data directory whose integrity it proves; choose another path"
 
 
 def database(settings: Settings) -> Place:
-    """The database file, or the URL of the server."""
+    """Return the path of the database file, or the URL of the database server."""
     if settings.store.url is None:
         return settings.data_dir / "mcpguard.db"
     return place_from(settings.store.url.get_secret_value())
 
 
 def backend(settings: Settings) -> Backend:
-    """The database, to be written to."""
+    """Return the database for writing."""
     where = database(settings)
     if isinstance(where, Path):
         return SQLite(where, settings.store.busy_timeout)
@@ -30,12 +30,12 @@ def backend(settings: Settings) -> Backend:
 
 
 def signing_key(settings: Settings) -> Path:
-    """The file with the key that signs checkpoints."""
+    """Return the file with the key that signs checkpoints."""
     return settings.audit.key_file or settings.data_dir / "audit.key"
 
 
 def anchor_file(settings: Settings) -> Path | None:
-    """The file that checkpoints are appended to. Raises SettingsError where it lies with what it is to vouch for."""
+    """Return the file for external anchors. Raises SettingsError where it lies beside the data that it protects."""
     path = settings.audit.anchor_file
     if path is not None and (path.is_relative_to(settings.data_dir) or path == signing_key(settings)):
         raise SettingsError((INSIDE,))
@@ -43,32 +43,32 @@ def anchor_file(settings: Settings) -> Path | None:
 
 
 def digest_key(settings: Settings) -> Path:
-    """The file with the key of digests."""
+    """Return the file with the key of digests."""
     return settings.data_dir / "digest.key"
 
 
 def seal_key(settings: Settings) -> Path:
-    """The file with the key that seals what was written out in declarations."""
+    """Return the file with the key that encrypts literal values of declarations."""
     return settings.data_dir / "seal.key"
 
 
 def server_logs(settings: Settings) -> Path:
-    """The folder with what servers write to their standard error."""
+    """Return the folder with the logs of servers' standard error."""
     return settings.data_dir / "logs"
 
 
 def server_secrets(settings: Settings) -> Path:
-    """The folder with one for each server: of files that its own declaration may name, and no other's."""
+    """Return the folder with a folder of secret files for each server, which only its own declaration may name."""
     return settings.data_dir / "secrets"
 
 
-def connected(settings: Settings) -> Path:
-    """The folder with what was done to the files of programs that agents run in."""
+def agent_backups(settings: Settings) -> Path:
+    """Return the folder with the backups of agent programs' files."""
     return settings.data_dir / "connected"
 
 
 def packages(settings: Settings) -> Path:
-    """The folder with what was installed for servers that are packages."""
+    """Return the folder with installed packages."""
     return settings.data_dir / "packages"
 
 
@@ -77,5 +77,5 @@ def operator_socket(data_dir: Path) -> Path:
 
 
 def agents_socket(data_dir: Path) -> Path:
-    """Relays look for it without the settings, so the rule for sockets stands with them."""
+    """Return the agents' socket. Relays find it without the settings, so `relay` has the rule."""
     return place.agents_socket(data_dir)

@@ -1,4 +1,4 @@
-"""What a process must be told before it serves."""
+"""Tunes the Python process before it serves."""
 
 import ctypes
 import gc
@@ -8,18 +8,18 @@ from typing import Final
 _FULL_AFTER: Final = 100
 """Collections of the middle generation; that is 700,000 new containers, where Python's own 10 are 70,000."""
 _MMAP_THRESHOLD: Final = -3
-"""As malloc.h of the GNU C library has it."""
+"""M_MMAP_THRESHOLD, as in malloc.h of the GNU C library."""
 _LARGE: Final = 256 * 1024
 
 
 def steady() -> None:
-    """Call it once everything is loaded.
+    """Tune the garbage collector and thread switching. To be called once everything is loaded.
 
-    The collector stops the world for as long as it walks what will never be freed: tens of milliseconds for the
-    libraries alone. What a server sends may be a million containers: while such a message is read the collector would
-    walk all that has come so far, again and again, though nothing of JSON is ever garbage that only it could find. So
-    it looks at everything ten times more seldom. And a thread that waits for its turn asks for it only after the switch
-    interval; one iteration of a busy event loop is shorter than the usual 5 ms, so the writer would wait for seconds.
+    The collector stops everything while it walks objects that are never freed: tens of milliseconds for the libraries
+    alone. A server's message may have a million containers: while it is parsed the collector would walk all of them
+    again and again, although JSON never has reference cycles. So full collections are ten times rarer. And a waiting
+    thread asks for its turn only after the switch interval; one iteration of a busy event loop is shorter than the
+    usual 5 ms, so the writer would wait for seconds.
     """
     _give_back()
     gc.collect()
@@ -30,10 +30,9 @@ def steady() -> None:
 
 
 def _give_back() -> None:
-    """Have large blocks, such as a body of megabytes, go back to the system as soon as they are not needed.
+    """Have large blocks, such as a body of megabytes, returned to the system as soon as they are free.
 
-    Left alone, the C library learns from the first of them to keep the next ones. Where it is another one, it is left
-    as it is.
+    By default the GNU C library learns from the first of them to keep the next ones. Others are left as they are.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

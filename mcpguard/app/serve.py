@@ -1,4 +1,4 @@
-"""`mcpguard serve`: a guard with its listeners, until it is told to stop."""
+"""`mcpguard serve`: runs a guard with its listeners until a signal ends it."""
 
 import os
 import signal
@@ -11,13 +11,13 @@ import anyio
 import structlog
 
 from mcpguard.app.clock import SystemClock, new_id
-from mcpguard.app.demonstration import demonstrated
+from mcpguard.app.demonstration import add_demo_servers
+from mcpguard.app.lifespan import Running, running
 from mcpguard.app.listeners import ListenAddresses, listening, network_socket
 from mcpguard.app.logs import configure
 from mcpguard.app.loop import new_event_loop
 from mcpguard.app.process import steady
-from mcpguard.app.running import Running, running
-from mcpguard.app.watch import watching
+from mcpguard.app.watch import watch_file
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Decision
 from mcpguard.domain.errors import LedgerUnavailable
@@ -29,7 +29,7 @@ from mcpguard.settings.entries.servers import DeclaredServers
 from mcpguard.settings.load import LoadedSettings
 from mcpguard.settings.model import Log, Settings
 from mcpguard.settings.problems import SettingsError
-from mcpguard.upstreams.process.orphans import sweeping, swept
+from mcpguard.upstreams.process.orphans import keep_sweeping, sweep_all
 from mcpguard.web.gate.peer import keep_orphans
 
 Announce = Callable[[Running, ListenAddresses], None]
@@ -40,9 +40,9 @@ log = structlog.get_logger("mcpguard")
 def serve(
     loaded: LoadedSettings, reload: Reload, announce: Announce, idle_exit: float | None = None, *, demo: bool = False
 ) -> None:
-    """Run until SIGTERM or SIGINT, or until no agent was here for `idle_exit` seconds.
+    """Run until SIGTERM or SIGINT, or until no agent was connected for `idle_exit` seconds.
 
-    `reload` loads the settings anew at SIGHUP; `announce` says where everything is; `demo` brings two small servers.
+    `reload` loads the settings again at SIGHUP; `announce` prints the addresses; `demo` adds two small servers.
     """
     configure(loaded.settings.log)
     _check_address(loaded.settings)
@@ -51,13 +51,13 @@ def serve(
             partial(_serve, loaded, reload, announce, idle_exit, demo=demo),
             backend_options={"loop_factory": new_event_loop},
         )
-    except BaseExceptionGroup as group:  # a task group wraps even what alone went wrong inside it
+    except BaseExceptionGroup as group:  # a task group wraps even a single error
         raise _alone(group) from None
 
 
 def _check_address(settings: Settings) -> None:
-    """A start that is refused because somebody listens there already leaves no new data directory behind. Where one is
-    there, it may be held by a guard of its own, which is said rather. Raises StoreUnavailable."""
+    """Check that the address is free before a data directory is created. An existing directory may be locked by
+    another guard, which is the better message, so it is not checked then. Raises StoreUnavailable."""
     if not settings.data_dir.exists():
         with network_socket(settings):
             pass
@@ -76,14 +76,14 @@ async def _serve(
             listening(now, clock, new_id) as where,
             anyio.create_task_group() as tasks,
         ):
-            tasks.start_soon(sweeping, clock, name="orphans")
+            tasks.start_soon(keep_sweeping, clock, name="orphans")
             if loaded.config_file is not None:
                 again = partial(_apply, reload, settings.log, now, source)
-                tasks.start_soon(watching, loaded.config_file, again, clock, name="configuration file")
+                tasks.start_soon(watch_file, loaded.config_file, again, clock, name="configuration file")
             if idle_exit is not None:
                 tasks.start_soon(_leave_when_idle, where, clock, idle_exit, name="idle exit")
             if demo:
-                await demonstrated(now.guard)
+                await add_demo_servers(now.guard)
             first = "" if idle_exit is not None else await _first_link(now.guard)
             announce(now, replace(where, first=first))
             steady()
@@ -92,16 +92,17 @@ async def _serve(
                     break
                 await _apply(reload, settings.log, now, source)
             in_progress = now.ledger.open_entries
-            told = log.warning if in_progress else log.info  # whoever waits for it at a terminal is told why
+            told = (
+                log.warning if in_progress else log.info
+            )  # shown on a terminal, so that the user knows what it waits for
             told("stopping", signal=received.name, calls=in_progress, within_seconds=settings.limits.stop_seconds)
             _deadline(settings.limits.stop_seconds)
             tasks.cancel_scope.cancel()
-        await swept()  # all servers have ended, so whatever is left was left behind
+        await sweep_all()  # all servers have ended, so every remaining child is an orphan
 
 
 async def _first_link(guard: Guard) -> str:
-    """The link by which the first user is made, while there was nobody ever. What was started for an agent has no
-    terminal to print it on."""
+    """Return the link that creates the first user, or an empty text where a user ever existed."""
     try:
         start = Actor.with_full_rights(BY_THE_START, BY_THE_START)
         return guard.setting_up.url(await guard.setting_up.offer(Decision(start, "")))
@@ -113,7 +114,7 @@ async def _first_link(guard: Guard) -> str:
 
 
 async def _leave_when_idle(where: ListenAddresses, clock: Clock, seconds: float) -> None:
-    """A guard that was started for an agent ends some time after the last one has left."""
+    """End a guard that was started for an agent, some time after the last agent has left."""
     while True:
         now = clock.monotonic()
         left = where.idle_since(now) + seconds - now
@@ -125,7 +126,7 @@ async def _leave_when_idle(where: ListenAddresses, clock: Clock, seconds: float)
 
 
 async def _apply(reload: Reload, started_with: Log, now: Running, source: DeclarationSource) -> None:
-    """What is marked live takes effect, and the servers; the rest waits for a restart. What cannot be loaded changes
+    """Load the settings again, and apply live ones and the servers; the rest needs a restart. Invalid settings change
     nothing."""
     try:
         loaded = reload()
@@ -136,18 +137,18 @@ async def _apply(reload: Reload, started_with: Log, now: Running, source: Declar
     configure(started_with.model_copy(update={"level": settings.log.level}))
     _tell(loaded.servers)
     if loaded.servers.problems:
-        log.error("servers.unchanged", why="what is wrong in the file must be put right first")
+        log.error("servers.unchanged", why="fix the problems in the file first")
     else:
         try:
             for sentence in await now.guard.admission.declare(loaded.servers.servers, source):
                 log.error("servers.refused", why=sentence)
         except LedgerUnavailable as error:
-            log.error("servers.unchanged", why=f"no change can be recorded now: {error}")
+            log.error("servers.unchanged", why=f"the audit log is unavailable: {error}")
     log.info("settings.applied", live=["log.level", "servers"], settings=settings.version)
 
 
 def _tell(servers: DeclaredServers) -> None:
-    """What of the file was not taken, and why."""
+    """Log the entries of the file that were refused, and why."""
     for problem in servers.problems:
         log.error("servers.refused", why=problem)
     for notice in servers.notices:
@@ -161,7 +162,7 @@ def _alone(error: BaseException) -> BaseException:
 
 
 def _deadline(seconds: float) -> None:
-    """End the process if stopping hangs, on a disk for example. What was open is closed by the next start."""
+    """End the process if stopping hangs, for example on a disk. The next start closes what is left open."""
 
     def end() -> None:
         log.error("stop.overdue", seconds=seconds)

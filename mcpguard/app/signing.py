@@ -1,4 +1,4 @@
-"""What the audit log is proven by: the key that signs it, and the file outside that its checkpoints go to."""
+"""The proof of the audit log's integrity: the key that signs it, and the file for external anchors."""
 
 from dataclasses import dataclass
 
@@ -16,15 +16,15 @@ from mcpguard.store.engine.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Signing:
-    """The key's file, and the anchor file where one is wanted. `found`: what is to be recorded of them at the start."""
+    """The key file, and the anchors where configured. `found`: facts about them to record at the start."""
 
     file: KeyFile
     anchoring: Anchoring | None
     found: tuple[tuple[RecordKind, Fields], ...]
 
 
-async def signing(settings: Settings, file: KeyFile, chain: Chain, store: Store, tasks: TaskGroup) -> Signing:
-    """Before anything is recorded: have the right key sign, and hold the anchor file against the store."""
+async def begin_signing(settings: Settings, file: KeyFile, chain: Chain, store: Store, tasks: TaskGroup) -> Signing:
+    """Choose the signing key, and compare the anchor file with the store, before anything is recorded."""
     key, retired = await store.readers.run(file.load_at_start)
     chain.sign_with(key)
     found: list[tuple[RecordKind, Fields]] = [(RecordKind.RETIRED, {"key": retired})] if retired else []

@@ -1,9 +1,9 @@
-"""A call as spans: one for the whole, and below it one for each part of its way.
+"""Exports a call as spans: one for the whole call, and below it one for each stage.
 
 Rules kept here:
-1. They are made when the call has ended, from what is known of it then. A call waits for nothing here.
-2. What they say is ours, but for names of servers that are there and of capabilities that a person has approved.
-3. A client says what its call is a part of, and never whether that is recorded.
+1. Spans are made when the call has ended, so no call waits for them.
+2. They contain fixed words only, and the names of existing servers and of approved capabilities.
+3. A client can name the parent span, but not decide whether the call is recorded.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _WENT_WRONG: Final = frozenset({OutcomeKind.FAILED, OutcomeKind.UNKNOWN})
 
 
 class Spans:
-    """Listens to calls. `exists`: whether there is a server of this name."""
+    """Makes spans of ended calls. `exists`: whether there is a server with this name."""
 
     def __init__(self, tracer: Tracer, exists: Callable[[str], bool]) -> None:
         self._tracer = tracer
@@ -73,7 +73,7 @@ class Spans:
 
 
 def _above(trace: str) -> Context:
-    """What the span is put below; nothing of what happens to be around here."""
+    """Return the context with the client's span as parent, and nothing of the current context."""
     named = parent(trace)
     if named is None:
         return Context()
@@ -81,5 +81,5 @@ def _above(trace: str) -> Context:
 
 
 def _at(ended: EndedCall, seconds: float) -> int:
-    """In nanoseconds, as spans have it."""
+    """Return a time of the call in nanoseconds, as spans need it."""
     return ended.began * 1000 + round(seconds * 1e9)

@@ -1,9 +1,9 @@
-"""Where spans go: to the collector that the settings name, through the SDK that the extra `otel` brings.
+"""Sends spans to the collector in the settings, through the SDK of the extra `otel`.
 
 Rules kept here:
-1. Without the setting nothing is made or sent, whatever the environment says, and the SDK is not loaded.
-2. Nothing global is read or set, so nobody else's spans are sent, and ours nowhere else.
-3. A collector that is slow or away costs spans, and neither calls nor more than `FLUSH_SECONDS` of the end.
+1. Without the setting nothing is sent, whatever the environment says, and the SDK is not loaded.
+2. No global state is read or set, so no other spans are sent, and these go nowhere else.
+3. A slow or missing collector loses spans, but delays no call, and the end by `FLUSH_SECONDS` at most.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -36,7 +36,7 @@ MISSING: Final = (
 
 @asynccontextmanager
 async def telemetry(settings: Telemetry) -> AsyncIterator["Callable[[Callable[[str], bool]], Spans] | None"]:
-    """Makes what listens to calls; None where no spans are wanted. Raises SettingsError."""
+    """Yield a function that makes the listener for calls; None where no spans are wanted. Raises SettingsError."""
     if settings.otlp_endpoint is None:
         yield None
         return
@@ -67,7 +67,7 @@ def _provider(endpoint: str, share: float) -> "TracerProvider":
 
 
 async def _flushed(provider: "TracerProvider") -> None:
-    """What is left is sent, if that does not take too long; a thread that hangs then keeps nobody from ending."""
+    """Send the remaining spans, with a time limit. The thread is a daemon, so that it cannot hold up the exit."""
     thread = Thread(target=provider.shutdown, name="last spans", daemon=True)
     thread.start()
     await to_thread.run_sync(thread.join, FLUSH_SECONDS)

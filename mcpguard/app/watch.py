@@ -1,6 +1,6 @@
-"""Noticing that the configuration file has changed.
+"""Notices changes of the configuration file.
 
-It is looked at once a second: a file is replaced, linked or mounted in too many ways to rely on being notified.
+The file is checked once a second: it can be replaced, linked or mounted in too many ways to rely on notifications.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,13 +12,13 @@ LOOK_SECONDS = 1.0
 Look = tuple[int, int, int] | None
 
 
-async def watching(path: Path, changed: Callable[[], Awaitable[None]], clock: Clock) -> None:
-    """Call `changed` whenever the file is another than before and stays so for a look. Runs until cancelled."""
+async def watch_file(path: Path, changed: Callable[[], Awaitable[None]], clock: Clock) -> None:
+    """Call `changed` whenever the file has changed and then stays the same for one check. Runs until cancelled."""
     applied = seen = _look(path)
     while True:
         await clock.sleep(LOOK_SECONDS)
         before, seen = seen, _look(path)
-        if seen != applied and seen == before:  # nobody is in the middle of writing it
+        if seen != applied and seen == before:  # unchanged since the last check, so nobody is just writing it
             applied = seen
             await changed()
 

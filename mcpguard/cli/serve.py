@@ -11,9 +11,9 @@ import typer
 
 from mcpguard import __version__
 from mcpguard.app import demonstration
+from mcpguard.app.lifespan import Running
 from mcpguard.app.listeners import ListenAddresses
 from mcpguard.app.places import signing_key
-from mcpguard.app.running import Running
 from mcpguard.app.serve import serve as run
 from mcpguard.cli.shared.common import Config, DataDir, load_settings, report_errors, this_program
 from mcpguard.guard.servers.status import AnchorStatus

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.agents.confiding import SecretFreeEntry, confided
+from mcpguard.agents.entry_secrets import SecretFreeEntry, take_out_secrets
 from mcpguard.agents.program import Untaken
 from mcpguard.settings.entries.members import server_from_entry
 from mcpguard.settings.entries.references import resolve
@@ -17,11 +17,11 @@ TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
 
 def local(*args: str, **env: str) -> SecretFreeEntry:
-    return confided({"command": "x", "args": [*args], "env": env}, FOLDER)
+    return take_out_secrets({"command": "x", "args": [*args], "env": env}, FOLDER)
 
 
 def remote(url: str = "https://x.example/mcp", **headers: str) -> SecretFreeEntry:
-    return confided({"url": url, "headers": headers}, FOLDER)
+    return take_out_secrets({"url": url, "headers": headers}, FOLDER)
 
 
 def test_what_is_called_a_secret_or_looks_like_one_goes_into_a_file() -> None:
@@ -109,12 +109,12 @@ def test_a_url_with_a_secret_is_refused(query: str) -> None:
 @pytest.mark.parametrize(
     ("env", "said"),
     [
-        ({"A_TOKEN": f"{TOKEN}-${{env:B}}"}, "both"),
+        ({"A_TOKEN": f"{TOKEN}-${{env:B}}"}, "a variable and an apparent secret"),
         ({"A": "${input:a}${input:b}"}, "more than one"),
-        ({"A_TOKEN": f"{SECRET}\n"}, "no file"),
-        ({"../../A_TOKEN": SECRET}, "no file can have the name"),
-        ({"A_TOKEN/": SECRET}, "no file can have the name"),
-        ({".": "${input:a}"}, "no file can have the name"),
+        ({"A_TOKEN": f"{SECRET}\n"}, "cannot be stored in a file"),
+        ({"../../A_TOKEN": SECRET}, "cannot be used as a file name"),
+        ({"A_TOKEN/": SECRET}, "cannot be used as a file name"),
+        ({".": "${input:a}"}, "cannot be used as a file name"),
     ],
 )
 def test_what_no_file_could_stand_for_is_refused(env: dict[str, str], said: str) -> None:
@@ -142,7 +142,7 @@ def test_the_server_gets_what_it_got_before(env: dict[str, str], more: str) -> N
 
 
 def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
-    taken = confided({"command": "x", "env": {"A_TOKEN": SECRET}}, tmp_path)
+    taken = take_out_secrets({"command": "x", "env": {"A_TOKEN": SECRET}}, tmp_path)
     for path, value in taken.files.items():
         path.write_text(value)
     declared = server_from_entry("it", taken.members).launch
@@ -150,6 +150,6 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
 
 
 def test_a_line_with_a_secret_in_place_of_a_command_is_refused() -> None:
-    with pytest.raises(Untaken, match="a secret in its command") as refused:
-        confided({"command": f"server --token {SECRET}"}, FOLDER)
+    with pytest.raises(Untaken, match="an apparent secret in its command") as refused:
+        take_out_secrets({"command": f"server --token {SECRET}"}, FOLDER)
     assert SECRET not in str(refused.value)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.agents.config_files import Item, read_files
 from mcpguard.agents.program import AgentProgram, EntryOrigin, Home, Reach, Untaken
 from mcpguard.agents.programs import BY_NAME, PROGRAMS
-from mcpguard.agents.reading import Item, read
 from mcpguard.settings.entries.members import server_from_entry
 from tests.agents.homes import LINUX, PROJECT, home
 
@@ -16,7 +16,7 @@ BY_URL = Reach(url="http://127.0.0.1:8080/mcp", headers={"Authorization": "Beare
 
 
 def found(program: str, at: Home | None = None, folder: Path = PROJECT) -> dict[str, Item]:
-    every = read(BY_NAME[program], at or home(), folder)
+    every = read_files(BY_NAME[program], at or home(), folder)
     assert [each.problem for each in every if each.problem] == []
     return {item.label: item for each in every for item in each.items}
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcpguard.agents.config_files import LARGEST_FOREIGN, Contents, Unclear, contents, parse_file, read_file, read_files
 from mcpguard.agents.jsonc import plain
 from mcpguard.agents.program import ConfigFile, FileForm
 from mcpguard.agents.programs import BY_NAME, PROGRAMS
-from mcpguard.agents.reading import LARGEST_FOREIGN, Contents, Unclear, contents, file, read, whole
 from tests.agents.homes import PROJECT, home
 from tests.cli.command import HOSTILE, inert
 
@@ -53,7 +53,7 @@ def test_everything_stays_where_it_is() -> None:
 
 def test_a_home_without_programs_has_nothing(tmp_path: Path) -> None:
     for program in PROGRAMS:
-        for each in read(program, home(tmp_path), tmp_path):
+        for each in read_files(program, home(tmp_path), tmp_path):
             assert (each.there, each.items, each.problem) == (False, (), "")
 
 
@@ -114,7 +114,7 @@ def test_so_does_one_of_toml(tmp_path: Path, data: bytes) -> None:
 @given(st.binary(max_size=200), st.sampled_from(FileForm))
 def test_whatever_the_bytes_are_they_are_read_or_refused(data: bytes, form: FileForm) -> None:
     try:
-        assert isinstance(whole(data, ConfigFile(Path("x"), (), form)), dict)
+        assert isinstance(parse_file(data, ConfigFile(Path("x"), (), form)), dict)
     except Unclear as error:
         assert inert(str(error))  # noqa: PT017 - either is right
 
@@ -123,19 +123,19 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".mcp.json")
     (tmp_path / ".cursor" / "mcp.json").mkdir(parents=True)
     for name in ("claude-code", "cursor"):
-        [found] = [each for each in read(BY_NAME[name], home(tmp_path / "none"), tmp_path) if each.there]
-        assert "no regular file" in found.problem
+        [found] = [each for each in read_files(BY_NAME[name], home(tmp_path / "none"), tmp_path) if each.there]
+        assert "not a regular file" in found.problem
 
 
 def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / ".mcp.json").symlink_to(".mcp.json")
     with pytest.raises(Unclear, match="cannot be read"):
-        file(ConfigFile(tmp_path / ".mcp.json", ()))
+        read_file(ConfigFile(tmp_path / ".mcp.json", ()))
 
 
 def test_one_bad_place_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / ".claude.json").write_text('{"mcpServers": {"a": {"command": "x"}}, "projects": []}')
-    every = read(CLAUDE, home(tmp_path), PROJECT)
+    every = read_files(CLAUDE, home(tmp_path), PROJECT)
     assert [(each.place.scope, len(each.items), bool(each.problem)) for each in every] == [
         ("user", 1, False),
         ("local", 0, True),

@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 
 from mcpguard.app.clock import SystemClock, new_id
-from mcpguard.app.running import Running, running
+from mcpguard.app.lifespan import Running, running
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.calls import Face, Intent

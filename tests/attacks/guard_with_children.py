@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mcpguard.app.lifespan import Running
 from mcpguard.app.listeners import ListenAddresses
-from mcpguard.app.running import Running
 from mcpguard.app.serve import serve
 from mcpguard.cli.serve import announcement
 from mcpguard.settings.load import load

@@ -17,9 +17,9 @@ from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.orphans import MARK
 from mcpguard.upstreams.process.stdio import Launch, Stdio, StdioPatience, stdio
 from mcpguard.upstreams.process.tree import descendants
-from mcpguard.upstreams.sandbox.confining import confined
+from mcpguard.upstreams.sandbox.confined_launch import confine_launch
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
-from mcpguard.upstreams.sandbox.probe import Fails, Works, probed
+from mcpguard.upstreams.sandbox.probe import NoSandbox, UsableSandbox, probe_sandbox
 from tests.attacks import inside
 from tests.conftest import NO_SANDBOX
 from tests.patience import PATIENCE
@@ -34,14 +34,14 @@ Attempt = Sequence[object]
 
 
 @functools.cache
-def here() -> Works | Fails:
-    return probed()
+def here() -> UsableSandbox | NoSandbox:
+    return probe_sandbox()
 
 
-def works() -> Works:
+def works() -> UsableSandbox:
     """Where there is no sandbox, nothing is tested, and the end of the run says so; a run that decides fails."""
     found = here()
-    if isinstance(found, Fails):
+    if isinstance(found, NoSandbox):
         if os.environ.get("CI"):
             pytest.fail(f"the sandbox cannot be tested: {found.why}")
         pytest.skip(f"{NO_SANDBOX}: {found.why}")
@@ -62,7 +62,7 @@ async def started(
     given = {"PATH": os.environ["PATH"], MARK: "attacker", **(environment or {})}
     launch = Launch(sys.executable, ("-I", "-S", "-u", "-c", CODE, json.dumps(attempts)), given)
     data, limits = data or folder / "no-data", limits or ProcessLimits()
-    launch = confined(launch, profile, mounts, works().sandbox, data, limits)
+    launch = confine_launch(launch, profile, mounts, works().sandbox, data, limits)
     async with stdio(launch, LIMIT, UpstreamLog(folder, "attacker", LOG), QUICK) as server:
         try:
             yield server

@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from mcpguard.codec.messages import Failure, Request, Result
 from mcpguard.upstreams.exchange.conversation import Bounds, Counts
-from mcpguard.upstreams.exchange.server_requests import Serving
+from mcpguard.upstreams.exchange.server_requests import ServerRequests
 from tests.attacks.asking import ADA, FORM, PERMITTED, WHO, Questioned, answers_to, nosy, notes
 from tests.gateway.speaking import HOWS, guarded, speaking
 from tests.simulators.asked import Asked
@@ -53,11 +53,11 @@ async def test_what_is_taken_back_in_the_same_breath_is_neither_put_to_anybody_n
     async def send(answer: Result | Failure) -> None:
         reached.append(f"answer to {answer.id}")
 
-    serving = Serving(ask, send, Bounds(), Counts())
+    serving = ServerRequests(ask, send, Bounds(), Counts())
     async with anyio.create_task_group() as tasks:
         for id_ in ("first", "second"):
             serving.take(Request(id_, id_), None, tasks)
-        serving.taken_back({"requestId": "first"})
+        serving.cancel({"requestId": "first"})
     assert reached == ["second", "answer to second"]
 
 

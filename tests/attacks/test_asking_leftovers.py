@@ -12,7 +12,7 @@ import pytest
 from mcpguard.gateway.input_required import ParkedCalls
 from mcpguard.gateway.questions import ClientLine, OpenQuestions
 from mcpguard.guard.calls.client_questions import ClientQuestions
-from mcpguard.upstreams.exchange.server_requests import Serving
+from mcpguard.upstreams.exchange.server_requests import ServerRequests
 from mcpguard.upstreams.protocol.calls_in_flight import InFlight
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from tests.attacks.asking import ASKED_BY, PERMITTED, TOOL, Questioned, all_closed, nosy, once_each, refusals
@@ -32,8 +32,8 @@ def alive(*kinds: type) -> list[Any]:
 def kept() -> dict[str, int]:
     """What everything that holds calls or questions holds now."""
     found: Counter[str] = Counter()
-    each: ParkedCalls | OpenQuestions | ClientLine | Switchboard | Serving
-    for each in alive(ParkedCalls, OpenQuestions, ClientLine, Switchboard, Serving):
+    each: ParkedCalls | OpenQuestions | ClientLine | Switchboard | ServerRequests
+    for each in alive(ParkedCalls, OpenQuestions, ClientLine, Switchboard, ServerRequests):
         match each:
             case ParkedCalls():
                 found["parked"] += sum(call._answer is None for call in each._waiting.values())
@@ -43,7 +43,7 @@ def kept() -> dict[str, int]:
                 found["questions"] += len(each._posed)
             case Switchboard():
                 found["calls"] += len(each._calls)
-            case Serving():
+            case ServerRequests():
                 found["requests"] += len(each._scopes) + len(each._now)
             case _:
                 raise AssertionError(each)

@@ -17,7 +17,7 @@ from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, Std
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.process.child import RUNNING
 from mcpguard.upstreams.process.tree import descendants
-from mcpguard.upstreams.sandbox.probe import Fails
+from mcpguard.upstreams.sandbox.probe import NoSandbox
 from tests.attacks.confined import attacker, attempts
 from tests.attacks.quarantined import records, standing, until, upstream
 from tests.attacks.sandboxed import works
@@ -29,7 +29,7 @@ from tests.simulators.words import Json
 from tests.web.pages.reading import somebody, text
 
 pytestmark = pytest.mark.anyio
-NOWHERE = Fails("there is no bubblewrap in this story")
+NOWHERE = NoSandbox("there is no bubblewrap in this story")
 
 
 @pytest.fixture(autouse=True)
@@ -138,7 +138,7 @@ async def test_the_data_directory_is_never_mounted(tmp_path: Path, place: str) -
 async def test_what_cannot_even_be_looked_at_is_no_failure_of_ours(tmp_path: Path) -> None:
     async with gate(tmp_path) as guard:
         await guard.declare(attacker(Profile.STRICT, Mount("/" + "a" * 300)))
-        assert (await inspected(guard)).error.startswith("it cannot be confined: [Errno 36] File name too long")
+        assert (await inspected(guard)).error.startswith("its sandbox cannot be set up: [Errno 36] File name too long")
 
 
 async def test_another_sandbox_is_another_server(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ async def test_one_that_takes_too_much_memory_is_killed_and_said_to_be(tmp_path:
         with anyio.fail_after(PATIENCE):  # no time passes, so it is not started again yet
             while not error(guard):
                 await checkpoint()
-        assert "it took more than 64 MiB of memory" in error(guard)
+        assert "it was killed because it used more than 64 MiB of memory" in error(guard)
         (entry,) = guard.entries()
         assert entry["outcome"] == "unknown"
 

@@ -13,11 +13,11 @@ from mcpguard.domain.servers.connections import ConnectionState
 from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.launch.start import AnotherProgram, Starting
+from mcpguard.upstreams.launch.start import AnotherProgram, LaunchPreparation
 from mcpguard.upstreams.process import program_files
-from mcpguard.upstreams.process.changeable_files import changeable
+from mcpguard.upstreams.process.changeable_files import find_changeable
 from mcpguard.upstreams.process.logs import UpstreamLog
-from mcpguard.upstreams.process.program_files import read
+from mcpguard.upstreams.process.program_files import read_program
 from mcpguard.upstreams.process.stdio import Launch, stdio
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
@@ -113,9 +113,9 @@ async def test_a_sandbox_shows_what_was_looked_at(tmp_path: Path, profile: Profi
     command = [str(file)] if by == "its first line" else [sys.executable, str(file)]
     launch = StdioLaunch(command[0], tuple(command[1:]), profile=profile, mounts=mounts)
     confinement = ProcessConfinement(works(), ProcessLimits(), tmp_path / "data")
-    starting = Starting(confinement, tmp_path / "packages", os.environ, 1, Dialing())
+    starting = LaunchPreparation(confinement, tmp_path / "packages", os.environ, 1, Dialing())
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
-    ready = starting.ready(DeclaredServer("web", "web", launch), launch, plain)
+    ready = starting.prepare(DeclaredServer("web", "web", launch), launch, plain)
     other = place / "other.py"
     other.write_text(line + theirs)
     other.chmod(0o755)
@@ -136,7 +136,7 @@ async def test_a_program_lies_nowhere_that_its_server_may_write(tmp_path: Path, 
     async with gate(tmp_path) as guard:
         await guard.declare(declared(file, profile, Mount(str(link), writable=True)))
         done = await inspected(guard, "web", profile)
-        assert "where web may write" in done.error
+        assert "to which web may write" in done.error
         assert not done.started
 
 
@@ -156,7 +156,7 @@ async def test_nor_where_another_one_may(
         other = declared(apart / "other.py", Profile.STRICT, Mount(str(place), writable=True), name="other")
         await running(guard, other, server)
         done = await inspected(guard, "web", profile)
-        assert "where other may write" in done.error
+        assert "to which other may write" in done.error
         assert not done.started
         assert standing(guard) is UpstreamStanding.QUARANTINED
         await guard.now.guard.decisions.disable("other", DECISION)
@@ -178,7 +178,7 @@ async def test_one_that_is_approved_does_not_start_once_another_one_may_write_th
         await taken_in(guard.now, ["other"])
         assert guard.now.guard.servers.restart("web")
         fleet = guard.now.fleet
-        await until(guard, lambda: "where other may write" in fleet.conditions()["web"].error)
+        await until(guard, lambda: "to which other may write" in fleet.conditions()["web"].error)
         assert fleet.conditions()["web"].state is ConnectionState.ERROR
         assert standing(guard) is UpstreamStanding.APPROVED, "nothing of it has changed"
         answer = (await (await guard.legacy()).call("web::attempt", attempts(("environment",)))).result
@@ -191,7 +191,7 @@ def test_whatever_was_done_to_it_shows(tmp_path: Path, change: str) -> None:
     file, link = tmp_path / "server.py", tmp_path / "link.py"
     file.write_text("it")
     link.symlink_to(file)
-    found = read("script", link)
+    found = read_program("script", link)
     assert found.unchanged
     if change == "written to":
         file.write_text("is")
@@ -209,12 +209,12 @@ def test_whatever_was_done_to_it_shows(tmp_path: Path, change: str) -> None:
 def test_what_only_root_can_change_and_what_is_too_large_is_not_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert read("file", Path("/usr/bin/env")).content is None
+    assert read_program("file", Path("/usr/bin/env")).content is None
     file = tmp_path / "server"
     file.write_text("xyz")
-    assert read("file", file).content == b"xyz", "the folder for temporary files is everybody's"
+    assert read_program("file", file).content == b"xyz", "the folder for temporary files is everybody's"
     monkeypatch.setattr(program_files, "MOST_COPIED", 2)
-    assert read("file", file).content is None
+    assert read_program("file", file).content is None
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o666, 0o1666])
@@ -223,7 +223,7 @@ def test_what_others_may_write_to_is_hashed_again(tmp_path: Path, mode: int) -> 
     file = tmp_path / "server.py"
     file.write_text("it")
     file.chmod(mode)
-    found = read("script", file)
-    assert (changeable(file) is None) is (mode == 0o644)
+    found = read_program("script", file)
+    assert (find_changeable(file) is None) is (mode == 0o644)
     assert found.unchanged
     assert replace(found, digest="sha256:another").unchanged is (mode == 0o644)

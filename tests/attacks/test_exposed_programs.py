@@ -12,11 +12,11 @@ import pytest
 from mcpguard.domain.servers.connections import ConnectionState
 from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
-from mcpguard.upstreams.launch.start import AnotherProgram, Ready, Starting
+from mcpguard.upstreams.launch.start import AnotherProgram, LaunchPreparation, ReadyLaunch
 from mcpguard.upstreams.process import program_files
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import Launch, stdio
-from mcpguard.upstreams.sandbox import keeping
+from mcpguard.upstreams.sandbox import kept_files
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.sandbox.not_confined import NotConfined
@@ -44,12 +44,12 @@ def folder(path: Path, mode: int = 0o755) -> Path:
     return path
 
 
-def readied(tmp_path: Path, launch: StdioLaunch) -> Ready:
+def readied(tmp_path: Path, launch: StdioLaunch) -> ReadyLaunch:
     """It was looked at, and is about to be started."""
     confinement = ProcessConfinement(works(), ProcessLimits(), tmp_path / "data")
-    starting = Starting(confinement, tmp_path / "packages", os.environ, 1, Dialing())
+    starting = LaunchPreparation(confinement, tmp_path / "packages", os.environ, 1, Dialing())
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"], **launch.environment})
-    return starting.ready(DeclaredServer("web", "web", launch), launch, plain)
+    return starting.prepare(DeclaredServer("web", "web", launch), launch, plain)
 
 
 def script(file: Path, out: Path, profile: Profile, *tries: Any, mounts: tuple[Path, ...]) -> StdioLaunch:  # noqa: ANN401
@@ -147,9 +147,9 @@ async def test_what_cannot_be_kept_is_not_started(
     if why == "too large":
         monkeypatch.setattr(program_files, "MOST_COPIED", 2)
     else:
-        monkeypatch.setattr(keeping, "MOST_ENTRIES", 4)
+        monkeypatch.setattr(kept_files, "MOST_ENTRIES", 4)
     launch = script(place / "server.py", out, profile, mounts=(place,))
-    with pytest.raises(NotConfined, match=rf"{place} may be written to by everybody \(chmod go-w {place}\)"):
+    with pytest.raises(NotConfined, match=rf"{place} is writable by everyone \(chmod go-w {place}\)"):
         readied(tmp_path, launch)
     place.chmod(0o755)
     readied(tmp_path, launch)  # once nobody else may
@@ -198,7 +198,7 @@ async def test_unconfined_it_is_not_started_where_others_could_exchange_it(
             await until(guard, lambda: guard.now.fleet.conditions()["web"].state is ConnectionState.ERROR)
             assert attacker.wait() == 0, "it was done"
         said = guard.now.fleet.conditions()["web"].error
-        assert f"{open_to_all} may be written to by everybody (chmod go-w {open_to_all})" in said
+        assert f"{open_to_all} is writable by everyone (chmod go-w {open_to_all})" in said
         assert standing(guard) is UpstreamStanding.APPROVED, "nothing of it has changed"
         answer = (await (await guard.legacy()).call("web::attempt", attempts(("environment",)))).result
         assert answer["isError"]
@@ -218,8 +218,8 @@ async def test_nor_inspected(tmp_path: Path) -> None:
         launch = StdioLaunch(server.launch.command, (*server.launch.arguments[:-1], file), profile=Profile.NONE)
         await guard.declare(DeclaredServer("web", "web", launch))
         done = await inspected(guard, Profile.NONE)
-        assert "as others could put another one in its place" in done.error
-        assert "have it run confined (--sandbox strict)" in done.error
+        assert "because other users could replace it" in done.error
+        assert "or run it in a sandbox" in done.error
         assert not done.started
         assert standing(guard) is UpstreamStanding.QUARANTINED
 
@@ -234,7 +234,7 @@ def test_env_is_not_left_to_find_what_others_put_first(tmp_path: Path, profile: 
     for path, refused in ((f"{first}:{then}", True), (f"{then}:{first}", False), (f"{first}/new:{then}", True)):
         launch = StdioLaunch(str(file), (), {"PATH": path}, profile=profile)
         if refused:
-            with pytest.raises(NotConfined, match="others could put another one there"):
+            with pytest.raises(NotConfined, match="others could add a program there"):
                 readied(tmp_path, launch)
         else:
             readied(tmp_path, launch)

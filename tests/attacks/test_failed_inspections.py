@@ -75,7 +75,7 @@ async def test_why_it_failed_is_recorded_and_shown_and_survives_a_restart(tmp_pa
         (record,) = failures(guard)
         assert (record["server"], record["started"]) == ("broken", True)
         assert done["error"].startswith(record["why"])
-        assert "the server has ended (exit code 3)" in record["why"]
+        assert "the server process exited (exit code 3)" in record["why"]
         assert "token is" in done["error"]
         assert "token is" not in "".join(map(str, guard.said())), "what the server wrote is not in the audit log"
         assert (record["fingerprint"], record["by"], record["via"]) == (

@@ -79,7 +79,7 @@ async def test_a_registry_of_ours_that_leads_inside_is_not_followed(
     async with registry() as inside, gate(tmp_path, upstreams__networks=[]) as guard:
         there.answers[archive] = redirect(f"{inside.url}/latest/meta-data")
         await guard.declare(declared(words))
-        await refused(guard, "leads to 127.0.0.1, which is not a public address")
+        await refused(guard, "resolves to 127.0.0.1, which is not a public address")
         assert archive in there.asked
         assert inside.heard == []
         nothing_told(there)
@@ -117,7 +117,7 @@ async def test_the_guard_itself_is_no_registry(words: tuple[str, ...], archive: 
         entries = len(guard.said())
         url = guard.where.url
         await guard.declare(declared(words, NPM_CONFIG_REGISTRY=url, UV_INDEX_URL=f"{url}/simple"))
-        await refused(guard, "leads to this guard itself")
+        await refused(guard, "leads to mcpguard itself")
         assert not [each for each in guard.said()[entries:] if each["kind"] == "turned_away"]
 
 

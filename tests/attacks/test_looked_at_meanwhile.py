@@ -180,7 +180,7 @@ async def test_what_took_too_much_memory_while_it_was_looked_at_did_run(tmp_path
     async with gate(tmp_path, sandbox__memory_bytes=64 << 20) as guard:
         await guard.declare(server)
         done = await inspected(guard)
-        assert "it took more than 64 MiB of memory" in done.error
+        assert "it was killed because it used more than 64 MiB of memory" in done.error
         assert (done.started, done.profile) == (True, "strict")
         assert not RUNNING
 
@@ -189,7 +189,7 @@ async def test_a_program_that_is_not_there_was_not_started(tmp_path: Path) -> No
     async with gate(tmp_path) as guard:
         await guard.declare(process("web", ["/nowhere/at/all"]))
         done = await inspected(guard, consent=True)
-        assert "is no program that can be started" in done.error
+        assert "was not found, or is not executable" in done.error
         assert not done.started
 
 

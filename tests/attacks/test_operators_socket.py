@@ -182,6 +182,6 @@ def test_a_socket_that_a_guard_did_not_leave_behind_is_not_taken_away(open_folde
     (data_dir / "operator.sock").write_text("precious")
     refused = run("serve", "--listen", "127.0.0.1:0", "--data-dir", data_dir)
     assert refused.returncode == 1
-    assert f"{data_dir}/operator.sock cannot be listened on: " in refused.stderr
+    assert f"cannot listen on {data_dir}/operator.sock: " in refused.stderr
     assert "Traceback" not in refused.stderr
     assert (data_dir / "operator.sock").read_text() == "precious"

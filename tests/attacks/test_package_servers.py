@@ -123,7 +123,7 @@ async def test_a_tree_that_was_changed_does_not_run_and_can_be_made_whole(there:
         (program,) = (guard.now.settings.data_dir / "packages" / "web").glob("*/tree/node_modules/weather/weather.js")
         program.write_text(SERVER.replace("VERSION", "changed"))
         assert guard.now.guard.servers.restart("web")
-        await until(guard, lambda: "was changed after it was approved" in error(guard))
+        await until(guard, lambda: "was modified after its approval" in error(guard))
         assert not RUNNING
         assert (await said(guard))["isError"]
         (*_, entry) = guard.entries()
@@ -143,10 +143,10 @@ def error(guard: Gate) -> str:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("-c", "touch MARK"), "its option -c is not one"),
+        (("-c", "touch MARK"), "its option -c is not supported"),
         (("--node-options=--require=MARK", "weather"), "its option --node-options"),
-        (("-y", "github:somebody/something"), "is no package of a registry"),
-        (("-y", "https://example.com/x.tgz"), "is no package of a registry"),
+        (("-y", "github:somebody/something"), "is not a package name"),
+        (("-y", "https://example.com/x.tgz"), "is not a package name"),
     ],
 )
 async def test_what_cannot_be_kept_does_not_run_confined(

@@ -9,7 +9,7 @@ import pytest
 
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.packages.not_installed import ChangedPackage, NotInstalled
-from mcpguard.upstreams.packages.trees import Tree, kept, verified
+from mcpguard.upstreams.packages.trees import Tree, approved_tree, verify_tree
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import stdio
 from tests.attacks.sandboxed import EACH_PROFILE, works
@@ -78,16 +78,19 @@ async def test_a_confined_server_sees_its_tree_and_cannot_change_it(
     assert told.pop("itself") in {"OSError", "PermissionError"}
     assert told.pop("one more") in {"OSError", "PermissionError"}
     assert told == {"root": "/opt/package", "data": "FileNotFoundError", "beside": ["package"], "elsewhere": []}
-    verified(tree, tree.artifact)
+    verify_tree(tree, tree.artifact)
 
 
 async def test_a_tree_that_was_changed_after_it_was_approved_is_not_run(there: Registry, data: Path) -> None:
     tree = await attacker(there, data)
     wanted = package("uvx", "server-one")
-    found = kept(folder(data), wanted, tree.artifact)
+    found = approved_tree(folder(data), wanted, tree.artifact)
     (tree.folder / "server.py").write_text("def main():\n    print('evil')\n")
-    with pytest.raises(ChangedPackage, match="was changed after it was approved: it has to be installed again"):
-        verified(found, tree.artifact)
+    with pytest.raises(
+        ChangedPackage,
+        match="was modified after its approval; disable the server, inspect it to install the package again",
+    ):
+        verify_tree(found, tree.artifact)
 
 
 async def test_another_inspection_makes_whole_what_was_changed(there: Registry, data: Path) -> None:
@@ -95,7 +98,7 @@ async def test_another_inspection_makes_whole_what_was_changed(there: Registry, 
     (tree.folder / "server.py").write_text("def main():\n    print('evil')\n")
     (tree.folder / "more.py").touch()
     assert await attacker(there, data) == tree
-    verified(tree, tree.artifact)
+    verify_tree(tree, tree.artifact)
 
 
 async def test_the_programs_that_a_declaration_leads_to_run_in_the_sandbox_or_not_at_all(
@@ -121,4 +124,4 @@ async def test_a_new_version_does_not_replace_what_was_approved(there: Registry,
     new = await install(wanted, way(data, works().sandbox, pointed_at(there.url)))
     assert [each.artifact.split()[0] for each in (old, new)] == ["npm:server@1.0.0", "npm:server@1.0.1"]
     for each in (old, new):
-        verified(kept(folder(data), wanted, each.artifact), each.artifact)
+        verify_tree(approved_tree(folder(data), wanted, each.artifact), each.artifact)

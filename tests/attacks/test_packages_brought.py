@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from mcpguard.upstreams.packages.not_installed import NotInstalled
-from mcpguard.upstreams.packages.trees import verified
+from mcpguard.upstreams.packages.trees import verify_tree
 from tests.attacks.sandboxed import works
 from tests.conformance import tools
 from tests.patience import PATIENCE
@@ -145,7 +145,7 @@ async def test_an_archive_that_leads_elsewhere_leads_nowhere(
     except NotInstalled:
         assert list(folder(data).iterdir()) == []
     else:
-        verified(tree, tree.artifact)
+        verify_tree(tree, tree.artifact)
         everything = list(tree.folder.rglob("*"))
         assert not [path for path in everything if path.is_symlink() and "node_modules/.bin" not in str(path)]
         assert not [path for path in everything if path.stat().st_mode & 0o7022]
@@ -177,12 +177,12 @@ async def test_an_archive_that_is_not_what_the_registry_promised_is_refused(ther
 @pytest.mark.parametrize(
     ("bin", "why"),
     [
-        ("../../../../../etc/passwd", "the program server of server is not there"),
-        ({"one": "server.js", "two": "server.js"}, "has no program 'server'; its programs: one, two"),
-        ({}, "has no program 'server'; its programs: none"),
-        (["server.js"], "has no program 'server'; its programs: none"),
-        ("missing.js", "the program server of server is not there"),
-        ("script.sh", "is not one that Node runs"),
+        ("../../../../../etc/passwd", "server declares the program server, but the file is missing"),
+        ({"one": "server.js", "two": "server.js"}, "has no program 'server'; available: one, two"),
+        ({}, "has no program 'server'; available: none"),
+        (["server.js"], "has no program 'server'; available: none"),
+        ("missing.js", "server declares the program server, but the file is missing"),
+        ("script.sh", "is not a Node.js program"),
     ],
 )
 async def test_a_program_that_is_none_is_not_run(bin: object, why: str, there: Registry, data: Path) -> None:  # noqa: A002

@@ -133,7 +133,10 @@ async def test_it_is_said_where_a_registry_leads(
     archive_redirected(there, inside.url)
     wheel_redirected(there, inside.url)
     how = way(data, works().sandbox if confined else None, pointed_at(there.url))
-    with nothing_left(data), pytest.raises(NotInstalled, match=r"leads to 127\.0\.0\.1, which is not a public address"):
+    with (
+        nothing_left(data),
+        pytest.raises(NotInstalled, match=r"resolves to 127\.0\.0\.1, which is not a public address"),
+    ):
         await install(package(runner, "server" if runner == "npx" else "server-one"), how)
     assert inside.asked == []
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.upstreams.packages.not_installed import NotInstalled
-from mcpguard.upstreams.packages.trees import cleared, verified
+from mcpguard.upstreams.packages.trees import remove_other_trees, verify_tree
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE
 from tests.attacks.sandboxed import works
 from tests.simulators.registry import Registry, endless, file, npm_package, redirect, registry, wheel
@@ -44,8 +44,8 @@ async def test_however_deep_a_package_is_it_goes_without_a_trace(depth: int, the
     """A walk that calls itself ends at a thousand levels, and a path at 4,096 bytes."""
     publish(there, {"a/" * depth + "x": "deep"})
     tree = await install(package("uvx", "server-one"), way(data, works().sandbox, pointed_at(there.url)))
-    verified(tree, tree.artifact)
-    cleared(folder(data), [])
+    verify_tree(tree, tree.artifact)
+    remove_other_trees(folder(data), [])
     assert list(folder(data).iterdir()) == []
 
 
@@ -54,7 +54,7 @@ async def test_what_lies_deeper_than_can_be_looked_at_is_too_much(there: Registr
     publish(there, {"a/" * 1990 + "x": "deep"})
     with (
         nothing_left(data),
-        pytest.raises(NotInstalled, match="it writes what cannot be looked at: File name too long"),
+        pytest.raises(NotInstalled, match="it wrote an entry that cannot be read: File name too long"),
     ):
         await install(package("uvx", "server-one"), way(data, works().sandbox, pointed_at(there.url)))
 
@@ -66,7 +66,7 @@ async def test_what_unpacks_to_more_than_there_is_room_for_is_refused(
     """However quickly: what came since it was looked at last counts too."""
     publish(there, {"bomb.js": "0" * 64 * MEBIBYTE})
     how = way(data, works().sandbox, pointed_at(there.url), room=32 * MEBIBYTE)
-    with nothing_left(data), pytest.raises(NotInstalled, match="it takes more than 32 MiB"):
+    with nothing_left(data), pytest.raises(NotInstalled, match="it uses more than 32 MiB"):
         await install(package(runner, name), how)
     assert archive in there.asked
 
@@ -99,7 +99,7 @@ async def test_a_registry_that_says_a_little_for_ever_is_given_up(
     publish(there, {})
     there.hanging |= {"/server", "/simple/server-one/"}
     how = way(data, works().sandbox, pointed_at(there.url), seconds=2.0)
-    with nothing_left(data), pytest.raises(NotInstalled, match="did not end within 2 seconds"):
+    with nothing_left(data), pytest.raises(NotInstalled, match="did not finish within 2 seconds"):
         await install(package(runner, name), how)
     assert archive not in there.asked
 
@@ -126,7 +126,10 @@ async def test_a_version_that_is_none_is_no_part_of_what_is_approved(
 ) -> None:
     """The registry says 1.0.0; the package says this of itself."""
     there.add_npm("server", npm_package("server", version=version))
-    with nothing_left(data), pytest.raises(NotInstalled, match="server does not say which version it is") as refused:
+    with (
+        nothing_left(data),
+        pytest.raises(NotInstalled, match="server has no valid version in its metadata") as refused,
+    ):
         await install(package("npx", "server"), way(data, works().sandbox, pointed_at(there.url)))
     assert len(str(refused.value)) < MOST_SAID
 
@@ -214,8 +217,8 @@ async def test_files_of_any_name_are_part_of_the_tree_or_refused(
     except NotInstalled as refused:
         said = str(refused)
     else:
-        verified(tree, tree.artifact)
-        cleared(folder(data), [])
+        verify_tree(tree, tree.artifact)
+        remove_other_trees(folder(data), [])
     assert list(folder(data).iterdir()) == []
     assert said.isprintable()
     assert len(said) < MOST_SAID

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
-from mcpguard.upstreams.launch.start import Starting
+from mcpguard.upstreams.launch.start import LaunchPreparation
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio
 from mcpguard.upstreams.sandbox import accounts as sandbox_accounts
@@ -27,8 +27,8 @@ ROOT = os.geteuid() == 0
 
 
 @pytest.fixture
-def starting(tmp_path: Path) -> Starting:
-    return Starting(
+def starting(tmp_path: Path) -> LaunchPreparation:
+    return LaunchPreparation(
         ProcessConfinement(works(), ProcessLimits(), tmp_path / "data"), tmp_path / "packages", os.environ, 1, Dialing()
     )
 
@@ -46,7 +46,7 @@ def shared(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def started(
-    starting: Starting,
+    starting: LaunchPreparation,
     name: str,
     profile: Profile,
     shared: Path,
@@ -56,8 +56,8 @@ async def started(
     arguments = ("-I", "-S", "-u", "-c", CODE, json.dumps(tries))
     launch = StdioLaunch(sys.executable, arguments, profile=profile, mounts=(Mount(str(shared), writable=True),))
     plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
-    with starting.confinement.accounts.lent(name) as account:
-        ready = starting.ready(DeclaredServer(name, name, launch), launch, plain, account)
+    with starting.confinement.accounts.lend(name) as account:
+        ready = starting.prepare(DeclaredServer(name, name, launch), launch, plain, account)
         log = UpstreamLog(shared.parent, name, 100_000)
         async with stdio(ready.launch, 1_000_000, log, QUICK) as server:
             yield server
@@ -65,7 +65,7 @@ async def started(
 
 @EACH_PROFILE
 async def test_one_that_takes_all_that_a_user_may_have_takes_it_from_nobody_else(
-    starting: Starting, shared: Path, profile: Profile
+    starting: LaunchPreparation, shared: Path, profile: Profile
 ) -> None:
     async with started(starting, "one", profile, shared, ("watches",)) as one:
         taken = await told(one)
@@ -76,7 +76,7 @@ async def test_one_that_takes_all_that_a_user_may_have_takes_it_from_nobody_else
 
 
 @EACH_PROFILE
-async def test_they_share_what_they_do_not_close(starting: Starting, shared: Path, profile: Profile) -> None:
+async def test_they_share_what_they_do_not_close(starting: LaunchPreparation, shared: Path, profile: Profile) -> None:
     mine, ours, go = shared / "mine", shared / "ours", shared / "go"
     tries = (("create", str(mine), 0o600), ("write", str(ours)), ("wait_for", str(go)), ("read", str(ours)))
     theirs = (("read", str(mine)), ("write", str(mine)), ("read", str(ours)), ("write", str(ours)), ("write", str(go)))
@@ -96,18 +96,18 @@ async def test_they_share_what_they_do_not_close(starting: Starting, shared: Pat
 
 def test_no_two_have_one_number_and_each_has_its_own_again() -> None:
     accounts = Accounts()
-    with accounts.lent("one") as lent:
+    with accounts.lend("one") as lent:
         first = lent()
         assert lent() == first
-    with accounts.lent("one") as lent:
+    with accounts.lend("one") as lent:
         assert lent() == first, "whenever it can"
-        with accounts.lent("one") as beside:
+        with accounts.lend("one") as beside:
             assert beside() == first + 1
-    with pytest.raises(NotConfined, match="given up"):
+    with pytest.raises(NotConfined, match="its start was cancelled"):
         lent()
 
 
 def test_what_somebody_goes_by_already_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox_accounts, "NUMBERS", range(os.geteuid(), os.geteuid() + 1))
-    with Accounts().lent("one") as lent, pytest.raises(NotConfined, match=r"every user .* is in use"):
+    with Accounts().lend("one") as lent, pytest.raises(NotConfined, match=r"all accounts .* are in use"):
         lent()

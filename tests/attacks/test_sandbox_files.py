@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mcpguard.domain.servers.launches import Mount, Profile
+from mcpguard.upstreams.sandbox.bwrap_command import HOME, SHARED_MEMORY, TEMPORARY
 from mcpguard.upstreams.sandbox.not_confined import NotConfined
-from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
 from tests.attacks.sandboxed import EACH_PROFILE, started, told, tried
 from tests.process import Served, serving
 

@@ -13,9 +13,9 @@ import pytest
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.process.tree import descendants
+from mcpguard.upstreams.sandbox.bwrap_command import HOME, SHARED_MEMORY, TEMPORARY
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, ProcessLimits
-from mcpguard.upstreams.sandbox.memory_watch import EVERY, within_memory
-from mcpguard.upstreams.sandbox.wrapping import HOME, SHARED_MEMORY, TEMPORARY
+from mcpguard.upstreams.sandbox.memory_watch import EVERY, watch_memory
 from tests.attacks.sandboxed import EACH_PROFILE, here, started, told, tried, works
 from tests.patience import PATIENCE
 from tests.process import ROOT, gone, until
@@ -108,7 +108,7 @@ async def test_one_that_takes_little_is_left_alone(tmp_path: Path) -> None:
     async with started(tmp_path, ("allocate", 100), ("wait_for", f"{HOME}/go"), limits=SMALL) as server:
         assert await told(server) == f"got {100 * MEBIBYTE}"
         with anyio.move_on_after(4 * EVERY) as looked:
-            await within_memory(server.pid, SMALL.memory)
+            await watch_memory(server.pid, SMALL.memory)
         assert looked.cancelled_caught
         assert not gone(server.pid)
 
@@ -127,7 +127,7 @@ async def test_memory_beyond_that_gets_all_of_it_killed(tmp_path: Path, how: tup
     limits = replace(SMALL, memory=80 * MEBIBYTE) if how[0] == "many_files" else SMALL
     async with started(tmp_path, how, limits=limits) as server:
         with anyio.fail_after(PATIENCE):
-            await within_memory(server.pid, limits.memory)
+            await watch_memory(server.pid, limits.memory)
         with pytest.raises(TransportEnded, match="by signal 9"):
             await server.receive()
 

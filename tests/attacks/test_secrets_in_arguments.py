@@ -193,7 +193,7 @@ async def test_a_file_of_another_server_cannot_be_named(tmp_path: Path) -> None:
         await guard.declare(replace(process("db", ["x"]), launch=launch))
         inspect = guard.now.guard.inspecting.inspect
         done = await inspect("db", DECISION, consent=True, give=frozenset({"args[2]"}))
-        assert "args[2] cannot be given" in done.error
+        assert "args[2] cannot be resolved" in done.error
         assert not done.started
         assert CANARY not in done.error
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 
 from mcpguard.app.clock import SystemClock, new_id
+from mcpguard.app.lifespan import running
 from mcpguard.app.process import steady
-from mcpguard.app.running import running
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Effect
 from mcpguard.ledger.entries import Entry, unconditionally

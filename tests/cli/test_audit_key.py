@@ -146,7 +146,7 @@ def test_an_anchor_file_inside_is_refused_at_the_start(tmp_path: Path) -> None:
     environ = {"MCPGUARD_AUDIT__ANCHOR_FILE": str(data_dir / "anchors.jsonl")}
     told = run("serve", "--listen", "127.0.0.1:0", "--data-dir", data_dir, environ=environ)
     assert told.returncode == 1
-    assert "audit.anchor_file: the file must lie outside the data directory" in told.stderr
+    assert "audit.anchor_file: the file must be outside the data directory" in told.stderr
     assert "Traceback" not in told.stderr
     assert not (data_dir / "mcpguard.db").exists()
 

@@ -16,9 +16,9 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import stdio_client
 from typer.testing import Result
 
+from mcpguard.agents.config_files import contents
 from mcpguard.agents.program import ConfigFile
 from mcpguard.agents.programs import BY_NAME
-from mcpguard.agents.reading import contents
 from tests.agents import homes
 from tests.cli.command import inert, mcpguard
 from tests.cli.desk import Desk
@@ -99,7 +99,7 @@ def test_a_program_is_connected_and_it_is_taken_back_byte_for_byte(program: str,
     assert "restart it" in undone.stderr
     assert "Next:" not in undone.stderr, "that leads to a connected program"
     assert everything(home) == before
-    assert "nothing was done" in refused(data, home, program, "--undo", "--yes")
+    assert "there is no change to undo" in refused(data, home, program, "--undo", "--yes")
 
 
 @EVERYBODY
@@ -202,16 +202,16 @@ def test_what_is_no_file_of_this_account_is_refused(home: Path, data: Path, tmp_
     path = place("cursor", home).path
     path.unlink()
     path.mkdir()
-    assert "no regular file" in refused(data, home, "cursor", "--yes")
+    assert "not a regular file" in refused(data, home, "cursor", "--yes")
     path.rmdir()
     os.mkfifo(path)
-    assert "no regular file" in refused(data, home, "cursor", "--yes")
+    assert "not a regular file" in refused(data, home, "cursor", "--yes")
     path.unlink()
     path.symlink_to(tmp_path / "nowhere")
-    assert "leads nowhere" in refused(data, home, "cursor", "--yes")
+    assert "is a broken link" in refused(data, home, "cursor", "--yes")
     path.unlink()
     path.symlink_to(path)
-    assert "leads nowhere" in refused(data, home, "cursor", "--yes")
+    assert "is a broken link" in refused(data, home, "cursor", "--yes")
 
 
 def test_what_a_link_leads_to_is_changed_and_the_link_stays(home: Path, data: Path, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_two_at_once_lose_nothing(home: Path, data: Path) -> None:
     def connect(name: str) -> bool:
         where = ("--home", home, "--project", home, "--data-dir", data)
         result = run("connect", "claude-code", *where, "--yes", "--name", name)
-        assert result.returncode == 0 or "changed in between" in result.stderr, result.stderr
+        assert result.returncode == 0 or "modified in the meantime" in result.stderr, result.stderr
         return "Done." in result.stderr
 
     with ThreadPoolExecutor() as threads:

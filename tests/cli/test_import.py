@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from mcpguard.agents.candidates import Candidate, CandidateWay, Guarded, candidates
+from mcpguard.agents.candidates import Candidate, CandidateWay, GuardedServers, candidates
+from mcpguard.agents.config_files import read_files
 from mcpguard.agents.programs import BY_NAME
-from mcpguard.agents.reading import read
 from mcpguard.cli.agents import import_servers
 from mcpguard.cli.shared.guard_client import GuardClient
 from tests.agents import homes
@@ -233,8 +233,8 @@ def test_what_the_guard_refuses_leaves_no_secret_behind(desk: Desk, tmp_path: Pa
 
 
 def _found(home: Path, data: Path) -> list[Candidate]:
-    items = [item for each in read(BY_NAME["claude-code"], homes.home(home), home) for item in each.items]
-    found = candidates(items, Guarded({}, {}, (), data / "secrets"))
+    items = [item for each in read_files(BY_NAME["claude-code"], homes.home(home), home) for item in each.items]
+    found = candidates(items, GuardedServers({}, {}, (), data / "secrets"))
     assert [each.way for each in found] == [CandidateWay.NEW]
     return found
 
@@ -317,4 +317,4 @@ def test_a_home_that_may_not_be_read_is_told(tmp_path: Path) -> None:
     (home / ".cursor" / "mcp.json").unlink()
     os.mkfifo(home / ".cursor" / "mcp.json")
     listed = imports(tmp_path / "data", "cursor", home=home)
-    assert "is no regular file" in listed.stderr
+    assert "is not a regular file" in listed.stderr

@@ -30,8 +30,8 @@ def test_a_failed_inspection_is_told_by_show_and_list(desk: Desk) -> None:
     assert "The last inspection failed" in shown.stderr
     (row,) = (line for line in shown.stdout.splitlines() if line.startswith("last inspection"))
     assert "failed" in row
-    assert "the server has ended (exit code 1)" in row
-    assert "last inspection failed: the server has ended" in desk("server", "list").stdout
+    assert "the server process exited (exit code 1)" in row
+    assert "last inspection failed: the server process exited" in desk("server", "list").stdout
     (listed,) = desk.json("server", "list")
     whole = desk.json("server", "show", "notes")["failed_inspection"]
     assert {**listed["failed_inspection"], "wrote": whole["wrote"]} == whole

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mcpguard.upstreams.packages.bringing import pip
+from mcpguard.upstreams.packages.own_uv import pip_command
 from tests.conformance import tools
 from tests.conformance.tools import NotInstalled
 
@@ -52,7 +52,7 @@ def _making(venv: Path, python: Path, wanted: Path) -> tuple[list[str], list[str
         create = [uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(venv)]
         return create, [uv, "pip", "install", "--compile-bytecode", "--no-build", "--python", str(python), *hashed]
     create = [sys.executable, "-m", "venv", "--clear", "--without-pip", str(venv)]
-    return create, [*pip(), "--python", str(python), "install", "--only-binary=:all:", *hashed]
+    return create, [*pip_command(), "--python", str(python), "install", "--only-binary=:all:", *hashed]
 
 
 def _run(command: list[str]) -> None:

@@ -7,8 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from mcpguard.upstreams.packages.bringing import bring
 from mcpguard.upstreams.packages.not_installed import NotInstalled
+from mcpguard.upstreams.packages.own_uv import fetch_own_uv
 
 TOOLS = Path(__file__).parents[2] / ".tools"
 
@@ -17,7 +17,7 @@ TOOLS = Path(__file__).parents[2] / ".tools"
 def folder() -> Path:
     """Where `uv` is."""
     found = shutil.which("uv")
-    return Path(found).parent if found else bring(TOOLS / "uv").parent
+    return Path(found).parent if found else fetch_own_uv(TOOLS / "uv").parent
 
 
 def main() -> None:

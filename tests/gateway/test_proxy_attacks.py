@@ -11,8 +11,8 @@ import httpx2
 import pytest
 from anyio import wait_all_tasks_blocked
 
+from mcpguard.app.lifespan import running
 from mcpguard.app.listeners import listening
-from mcpguard.app.running import running
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.gateway.tools.definitions import DEFINITIONS
 from mcpguard.proxy.annotations import META

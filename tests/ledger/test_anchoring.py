@@ -136,7 +136,7 @@ async def test_without_the_setting_there_is_none(guard: World) -> None:
 
 @pytest.mark.parametrize("place", ["anchors.jsonl", "below/anchors.jsonl", "."])
 async def test_a_file_in_the_data_directory_is_refused_and_nothing_happened(tmp_path: Path, place: str) -> None:
-    with pytest.raises(SettingsError, match=r"audit\.anchor_file: the file must lie outside the data directory"):
+    with pytest.raises(SettingsError, match=r"audit\.anchor_file: the file must be outside the data directory"):
         async with world(tmp_path, audit__anchor_file=tmp_path / "data" / place):
             pass
     assert not (tmp_path / "data" / "audit.key").exists()

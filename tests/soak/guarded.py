@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mcpguard.app.lifespan import Running
 from mcpguard.app.listeners import ListenAddresses
-from mcpguard.app.running import Running
 from mcpguard.app.serve import serve
 from mcpguard.cli.serve import announcement
 from mcpguard.settings.load import load

@@ -333,7 +333,7 @@ def test_a_port_in_use_is_refused_and_the_directory_stays_usable(tmp_path: Path)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         sentence = refused(start(data_dir, listen=listen))
-    assert f"{listen} cannot be listened on: Address already in use" in sentence
+    assert f"cannot listen on {listen}: Address already in use" in sentence
     assert "--listen" in sentence
     assert not data_dir.exists(), "and nothing is left behind"
     with serving(data_dir):

@@ -28,14 +28,14 @@ from mcpguard.settings.model import Upstreams
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation, ServerError
 from mcpguard.upstreams.exchange.peer import StreamPeer
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.launch.start import Starting
+from mcpguard.upstreams.launch.start import LaunchPreparation
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
-from mcpguard.upstreams.sandbox.probe import Fails
+from mcpguard.upstreams.sandbox.probe import NoSandbox
 from mcpguard.upstreams.supervise.context import Reach, SupervisorContext
-from mcpguard.upstreams.supervise.fleet import Fleet, Placed
-from mcpguard.upstreams.supervise.reach import Reaching
+from mcpguard.upstreams.supervise.fleet import Fleet, PlaceRequest
+from mcpguard.upstreams.supervise.reach import ServerReach
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.clock import FakeClock
 from tests.patience import PATIENCE
@@ -136,7 +136,7 @@ class Wires:
             async with anyio.create_task_group() as tasks:
                 with Spoken(script, tasks, wire.say, wire.cut) as spoken:
                     wire.played_by(spoken)
-                    yield StreamPeer(wire, switchboard.asked, switchboard.told, Bounds())
+                    yield StreamPeer(wire, switchboard.answer_request, switchboard.take_notification, Bounds())
                 tasks.cancel_scope.cancel()
         finally:
             wire.close()
@@ -262,7 +262,7 @@ class Flock:
         """Wait until no call is at this server any more."""
         server = self.fleet._servers[name]
         with anyio.fail_after(PATIENCE):
-            while server.taken:
+            while server.busy_places:
                 await checkpoint()
 
     async def call(
@@ -270,7 +270,7 @@ class Flock:
     ) -> Json:
         """Call a tool as the guard does."""
         client = by or Somebody()
-        async with self.fleet.turn(name, Placed((CapabilityKind.TOOL, tool), "caller", client)) as turn:
+        async with self.fleet.turn(name, PlaceRequest((CapabilityKind.TOOL, tool), "caller", client)) as turn:
             turn.reachable()
             said = {"name": tool, "arguments": arguments or {}}
             return await turn.send(Permit("entry"), "tools/call", said, client)
@@ -322,8 +322,8 @@ async def played(how: str, script: Script, folder: Path, **more: Any) -> AsyncIt
                 yield remote("a", url, transport=Transport.SSE, **more)
 
 
-UNCONFINABLE = ProcessConfinement(Fails("these tests are not about it"), ProcessLimits(), Path("/nowhere"))
-STARTING = Starting(UNCONFINABLE, Path("/nowhere"), {}, 1, Dialing())
+UNCONFINABLE = ProcessConfinement(NoSandbox("these tests are not about it"), ProcessLimits(), Path("/nowhere"))
+STARTING = LaunchPreparation(UNCONFINABLE, Path("/nowhere"), {}, 1, Dialing())
 
 
 async def _nothing(declared: DeclaredServer) -> DeclaredServer:
@@ -336,9 +336,9 @@ def settings(**given: Any) -> Upstreams:  # noqa: ANN401 - the fields of the set
     return Upstreams(**({"connect_seconds": 60, "probe_seconds": 30, "health_timeout": 30} | given))
 
 
-def reaching(folder: Path, environ: Mapping[str, str] | None = None, **given: Any) -> Reaching:  # noqa: ANN401
+def reaching(folder: Path, environ: Mapping[str, str] | None = None, **given: Any) -> ServerReach:  # noqa: ANN401
     """The ways of life, with loopback allowed."""
-    return Reaching(
+    return ServerReach(
         settings(**given), os.environ if environ is None else environ, folder, folder / "secrets", dialing(), STARTING
     )
 

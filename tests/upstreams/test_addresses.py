@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.upstreams.transports.addresses import ForbiddenAddress, checked, is_public
+from mcpguard.upstreams.transports.addresses import ForbiddenAddress, allowed_addresses, is_public
 
 pytestmark = pytest.mark.anyio
 
@@ -56,7 +56,7 @@ def test_nor_is_one_that_the_internet_does_not_use(number: int) -> None:
 )
 async def test_an_address_of_the_internet_is_dialled_as_it_stands(text: str) -> None:
     assert is_public(ip_address(text))
-    assert await checked(text, 443, ()) == (ip_address(text),)
+    assert await allowed_addresses(text, 443, ()) == (ip_address(text),)
 
 
 @pytest.mark.parametrize(
@@ -67,21 +67,21 @@ async def test_an_address_of_the_internet_is_dialled_as_it_stands(text: str) -> 
 )  # fmt: skip
 async def test_nothing_of_this_machine_or_network_is_dialled_however_it_is_written(host: str) -> None:
     with pytest.raises(ForbiddenAddress):
-        await checked(host, 80, ())
+        await allowed_addresses(host, 80, ())
 
 
 async def test_what_the_operator_allowed_is_dialled_and_nothing_beside_it() -> None:
     allowed = [ip_network("127.0.0.0/8")]
-    assert await checked("127.0.0.1", 80, allowed) == (IPv4Address("127.0.0.1"),)
+    assert await allowed_addresses("127.0.0.1", 80, allowed) == (IPv4Address("127.0.0.1"),)
     with pytest.raises(ForbiddenAddress):
-        await checked("10.0.0.1", 80, allowed)
+        await allowed_addresses("10.0.0.1", 80, allowed)
     with pytest.raises(ForbiddenAddress):
-        await checked("::1", 80, allowed)
+        await allowed_addresses("::1", 80, allowed)
     with pytest.raises(ForbiddenAddress):  # the clothes would have to be allowed as well
-        await checked("::ffff:127.0.0.1", 80, allowed)
+        await allowed_addresses("::ffff:127.0.0.1", 80, allowed)
 
 
 @pytest.mark.parametrize("host", ["", "no-such-host.invalid", "a" * 300, "exa mple", "\ud800"])
 async def test_a_name_that_leads_nowhere_is_refused_in_a_sentence(host: str) -> None:
     with pytest.raises(ForbiddenAddress):
-        await checked(host, 80, ())
+        await allowed_addresses(host, 80, ())

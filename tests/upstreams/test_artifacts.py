@@ -10,17 +10,17 @@ import pytest
 from mcpguard.domain.servers.launches import StdioLaunch
 from mcpguard.inspection.definitions.launches import inspect_launch
 from mcpguard.upstreams.launch import artifacts
-from mcpguard.upstreams.launch.artifacts import executed
+from mcpguard.upstreams.launch.artifacts import executed_files
 from mcpguard.upstreams.process import program_files
 from mcpguard.upstreams.process.stdio import Launch
-from mcpguard.upstreams.sandbox.command_files import find
+from mcpguard.upstreams.sandbox.command_files import find_program
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
 
 def artifact(launch: Launch) -> str | None:
-    program = find(launch.command, launch.environment, launch.folder)
-    return artifacts.artifact(executed(launch, program)) if program else None
+    program = find_program(launch.command, launch.environment, launch.folder)
+    return artifacts.file_artifact(executed_files(launch, program)) if program else None
 
 
 def digest(data: bytes) -> str:

@@ -265,6 +265,6 @@ async def test_others_have_their_turns_while_schemas_are_searched_for_headers() 
         tasks.start_soon(other)
         await checkpoint()
         before = turns
-        assert len((await connection.listed(ListingBounds())).tools) == 1
+        assert len((await connection.list_everything(ListingBounds())).tools) == 1
         ended = True
     assert turns - before > 1

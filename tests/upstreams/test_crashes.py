@@ -34,7 +34,7 @@ async def test_a_process_that_ends_is_started_anew(how: str, tmp_path: Path) -> 
         first = server.process
         await {"exit": first.exit, "die": first.die, "close_output": first.close_output}[how]()
         condition = await kept.stands("error", "a")
-        said = {"exit": "exit code 1", "die": "by signal 9", "close_output": "though it is still running"}[how]
+        said = {"exit": "exit code 1", "die": "by signal 9", "close_output": "but is still running"}[how]
         assert said in condition.error
         await calls.until(1)
         assert calls.ended == ["TransportEnded"]
@@ -84,7 +84,7 @@ async def test_a_session_that_is_lost_over_http_is_begun_anew(tmp_path: Path) ->
         face.lose_sessions()
         tasks.start_soon(calls.make, "a", "echo")
         condition = await kept.stands("error", "a")
-        assert condition.error == "the server has forgotten the session"
+        assert condition.error == "the server has dropped the session"
         await calls.until(2)
         assert "answered" not in calls.ended
         assert len(face.script.called("tools/call", "echo")) == 0

@@ -32,7 +32,7 @@ async def test_a_server_gets_so_many_calls_at_once_and_so_many_wait() -> None:
             tasks.start_soon(calls.make)
         await script.until(lambda: script.held == 2)
         await settled()
-        with pytest.raises(Busy, match="3 calls wait for this server already"):
+        with pytest.raises(Busy, match="3 calls are waiting for this server already"):
             await kept.call("a")
         assert len(script.called("tools/call")) == 2, "nothing of the others was sent"
         calls.scopes[3].cancel()

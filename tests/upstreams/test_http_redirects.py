@@ -99,7 +99,7 @@ async def test_there_is_an_end_to_it() -> None:
             await (await server.next()).answer(307, b"", "Location: /again")
         outcome = await talk.outcome()
         assert isinstance(outcome, Unanswered)
-        assert "too often" in str(outcome)
+        assert "too many redirections" in str(outcome)
         talk.asking("tools/list")
         await (await server.next()).result()
         assert await talk.outcome() == {}

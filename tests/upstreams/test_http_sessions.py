@@ -146,7 +146,7 @@ async def test_a_lost_session_ends_the_conversation_so_that_a_new_one_is_begun(w
             with anyio.fail_after(PATIENCE):
                 await talk.ended.wait()
             outcomes = [await talk.outcome() for _ in range(1 + (where == "request"))]
-            assert {str(outcome) for outcome in outcomes} == {"the server has forgotten the session"}
+            assert {str(outcome) for outcome in outcomes} == {"the server has dropped the session"}
             assert where != "request" or any(isinstance(outcome, SessionLost) for outcome in outcomes)
             await waiting.left()
             talk.asking("later")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.servers.launches import Era
 from mcpguard.upstreams.exchange.conversation import ServerError
-from mcpguard.upstreams.protocol.listing import LONGEST_CURSOR, ListingBounds, ListingRefused, listing
+from mcpguard.upstreams.protocol.listing import LONGEST_CURSOR, ListingBounds, ListingRefused, list_everything
 from mcpguard.upstreams.protocol.negotiation import Greeting
 from tests.simulators.hostile import cursor_loop, on
 from tests.simulators.script import Script
@@ -50,7 +50,7 @@ def greeting(capabilities: Json | None = None) -> Greeting:
 async def test_all_lists_are_read_to_their_ends_and_kept_in_order() -> None:
     pages = [{"tools": [{"name": f"t{number}"}], "nextCursor": f"c{number}"} for number in range(3)]
     lists = Lists(tools=[*pages, {"tools": [{"name": "last", "x": [None]}]}], prompts=[{"prompts": [{"name": "p"}]}])
-    found = await listing(lists.ask, greeting(), ListingBounds())
+    found = await list_everything(lists.ask, greeting(), ListingBounds())
     assert found.tools == ({"name": "t0"}, {"name": "t1"}, {"name": "t2"}, {"name": "last", "x": [None]})
     assert found.prompts == ({"name": "p"},)
     assert (found.capabilities, found.server, found.instructions) == (EVERYTHING, {"name": "s"}, "do")
@@ -68,21 +68,21 @@ async def test_all_lists_are_read_to_their_ends_and_kept_in_order() -> None:
 )
 async def test_it_is_asked_only_for_what_it_says_it_has(capabilities: Json, asked: list[str]) -> None:
     lists = Lists()
-    await listing(lists.ask, greeting(capabilities), ListingBounds())
+    await list_everything(lists.ask, greeting(capabilities), ListingBounds())
     assert [method for method, _ in lists.asked] == asked
 
 
 @pytest.mark.parametrize("key", LISTS.values())
 async def test_one_that_does_not_know_the_list_has_nothing_of_the_kind(key: str) -> None:
     unknown = ServerError({"code": METHOD_NOT_FOUND, "message": "Method not found"})
-    found = await listing(Lists(**{key: [unknown]}).ask, greeting(), ListingBounds())
+    found = await list_everything(Lists(**{key: [unknown]}).ask, greeting(), ListingBounds())
     assert (found.tools, found.resources, found.templates, found.prompts) == ((), (), (), ())
 
 
 async def test_but_one_that_forgets_it_in_the_middle_is_not_believed() -> None:
     unknown = ServerError({"code": METHOD_NOT_FOUND, "message": "Method not found"})
     with pytest.raises(ServerError):
-        await listing(
+        await list_everything(
             Lists(tools=[{"tools": [{"name": "a"}], "nextCursor": "x"}, unknown]).ask, greeting(), ListingBounds()
         )
 
@@ -91,13 +91,13 @@ async def test_but_one_that_forgets_it_in_the_middle_is_not_believed() -> None:
 @pytest.mark.parametrize("broken", [ServerError({"code": -32000, "message": "no"}), {}, {"nextCursor": "x"}])
 async def test_where_one_list_cannot_be_read_there_is_no_listing(key: str, broken: Any) -> None:  # noqa: ANN401
     with pytest.raises((ServerError, ListingRefused)):
-        await listing(Lists(**{key: [broken]}).ask, greeting(), ListingBounds())
+        await list_everything(Lists(**{key: [broken]}).ask, greeting(), ListingBounds())
 
 
 @pytest.mark.parametrize("entries", [None, {}, "tools", 7, [None], [{"name": "a"}, "b"], [[]], [{"name": "a"}, 7]])
 async def test_a_list_of_anything_but_objects_is_none(entries: Any) -> None:  # noqa: ANN401 - JSON
-    with pytest.raises(ListingRefused, match="no list of tools"):
-        await listing(Lists(tools=[{"tools": entries}]).ask, greeting(), ListingBounds())
+    with pytest.raises(ListingRefused, match="did not return a list of tools"):
+        await list_everything(Lists(tools=[{"tools": entries}]).ask, greeting(), ListingBounds())
 
 
 @pytest.mark.parametrize(
@@ -108,20 +108,20 @@ async def test_a_list_of_anything_but_objects_is_none(entries: Any) -> None:  # 
 async def test_a_list_that_leads_to_where_it_was_or_nowhere_is_refused(cursor: Any, asked: int) -> None:  # noqa: ANN401
     pages = [{"tools": [], "nextCursor": cursor} for _ in range(3)]
     lists = Lists(tools=pages)
-    with pytest.raises(ListingRefused, match="goes in circles"):
-        await listing(lists.ask, greeting(), ListingBounds())
+    with pytest.raises(ListingRefused, match="invalid or repeated cursor"):
+        await list_everything(lists.ask, greeting(), ListingBounds())
     assert len(lists.asked) == asked
 
 
 async def test_a_list_of_more_pages_or_entries_or_bytes_than_are_taken_is_refused_whole() -> None:
     endless = [{"tools": [], "nextCursor": str(number)} for number in range(10)]
     with pytest.raises(ListingRefused, match="does not end within 3 pages"):
-        await listing(Lists(tools=endless).ask, greeting(), ListingBounds(pages=3))
+        await list_everything(Lists(tools=endless).ask, greeting(), ListingBounds(pages=3))
     with pytest.raises(ListingRefused, match="more than 3 entries"):
-        await listing(Lists(tools=[{"tools": [{}] * 4}]).ask, greeting(), ListingBounds(entries=3))
+        await list_everything(Lists(tools=[{"tools": [{}] * 4}]).ask, greeting(), ListingBounds(entries=3))
     many = [{"tools": [{"name": "x" * 40}], "nextCursor": str(number)} for number in range(10)]
     with pytest.raises(ListingRefused, match="larger than 100 bytes"):
-        await listing(Lists(tools=many).ask, greeting(), ListingBounds(bytes=100))
+        await list_everything(Lists(tools=many).ask, greeting(), ListingBounds(bytes=100))
 
 
 async def test_bytes_are_counted_over_all_lists() -> None:
@@ -129,12 +129,12 @@ async def test_bytes_are_counted_over_all_lists() -> None:
     entry = {"name": "x" * 40}
     lists = Lists(**{key: [{key: [entry]}] for key in LISTS.values()})
     with pytest.raises(ListingRefused, match="larger than 200 bytes"):
-        await listing(lists.ask, greeting(), ListingBounds(bytes=200))
+        await list_everything(lists.ask, greeting(), ListingBounds(bytes=200))
 
 
 async def test_as_much_as_is_taken_is_taken() -> None:
     pages = [{"tools": [{}], "nextCursor": str(number)} for number in range(2)]
-    found = await listing(Lists(tools=[*pages, {"tools": [{}]}]).ask, greeting(), ListingBounds(3, 3))
+    found = await list_everything(Lists(tools=[*pages, {"tools": [{}]}]).ask, greeting(), ListingBounds(3, 3))
     assert len(found.tools) == 3
 
 
@@ -163,7 +163,7 @@ async def test_whatever_it_says_the_listing_is_what_it_said_or_nothing(pages: li
     lists = Lists(tools=pages)
     before = [*pages]
     try:
-        found = await listing(lists.ask, greeting({"tools": {}}), ListingBounds(5, 10))
+        found = await list_everything(lists.ask, greeting({"tools": {}}), ListingBounds(5, 10))
     except ListingRefused:
         return
     asked = before[: len(lists.asked)]
@@ -179,7 +179,7 @@ async def test_a_server_that_goes_on_for_ever_is_not_connected_to(same: bool) ->
     script.hooks.append(on("tools/list", cursor_loop(script, same=same)))
     async with flock({"a": script}, list_pages=20) as kept:
         condition = await kept.stands("error", "a")
-        assert ("goes in circles" if same else "within 20 pages") in condition.error
+        assert ("invalid or repeated cursor" if same else "within 20 pages") in condition.error
         assert kept.listings("a") == []
         assert len(script.called("tools/list")) == (2 if same else 20)
         assert script.called("tools/call") == []

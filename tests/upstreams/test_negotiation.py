@@ -11,9 +11,9 @@ import pytest
 from mcpguard.domain.servers.launches import Era
 from mcpguard.upstreams.exchange.peer import StreamPeer
 from mcpguard.upstreams.protocol.call_slots import CallSlots
-from mcpguard.upstreams.protocol.negotiation import Us, negotiate
+from mcpguard.upstreams.protocol.negotiation import ClientGreeting, negotiate
 from mcpguard.upstreams.protocol.switchboard import Switchboard
-from mcpguard.upstreams.supervise.reach import Reaching
+from mcpguard.upstreams.supervise.reach import ServerReach
 from tests.simulators.asked import Asked, Reply
 from tests.simulators.hostile import never, on, once
 from tests.simulators.over_http import HttpFace, serving_http
@@ -114,7 +114,7 @@ async def test_one_that_speaks_only_what_is_not_known_here_is_not_bothered_furth
     script.modern_versions = ("2031-01-01",)
     async with flock({"a": script}) as kept:
         condition = await kept.stands("error", "a")
-        assert condition.error == "the server speaks only revisions of the protocol that are not known here"
+        assert condition.error == "the server supports only protocol versions that mcpguard does not know"
         assert asked(script) == ["server/discover"]
 
 
@@ -162,7 +162,7 @@ async def test_one_that_refuses_the_revision_it_names_is_asked_no_third_time(era
     script.hooks.append(on("server/discover", refusing(UNSUPPORTED_VERSION, {"supported": [MODERN]})))
     async with flock({"a": script}, plain("a", era=era)) as kept:
         assert (await kept.stands("error", "a")).error == (
-            "the server says that it speaks the revision 2026-07-28; asked in it, "
+            "the server claims to support protocol version 2026-07-28, but probed for it, "
             "the server answered with the error -32022"
         )
         assert asked(script) == ["server/discover", "server/discover"]
@@ -173,7 +173,7 @@ async def test_what_is_no_revision_is_none_that_is_known_here(data: Json) -> Non
     script = Script("legacy")
     script.hooks.append(on("server/discover", refusing(UNSUPPORTED_VERSION, data)))
     async with flock({"a": script}) as kept:
-        assert "not known here" in (await kept.stands("error", "a")).error
+        assert "that mcpguard does not know" in (await kept.stands("error", "a")).error
 
 
 @pytest.mark.parametrize("offered", [[], ["2031-01-01"], ["2025-11-25"], "2026-07-28", None, [[]], {"2026-07-28": 1}])
@@ -190,7 +190,7 @@ async def test_a_handshake_in_a_revision_that_is_not_known_is_none(version: obje
     script.answers["initialize"] = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {}}
     async with flock({"a": script}) as kept:
         condition = await kept.stands("error", "a")
-        assert "answers the handshake with a revision of the protocol that is not known here" in condition.error
+        assert "answered the handshake with an unsupported protocol version" in condition.error
         assert asked(script) == ["server/discover", "initialize"], "it was not even told that it is taken"
 
 
@@ -200,7 +200,7 @@ async def test_one_that_refuses_both_says_so() -> None:
     async with flock({"a": script}) as kept:
         condition = await kept.stands("error", "a")
         assert condition.error == (
-            "the server refuses the handshake; asked for the revision 2026-07-28, "
+            "the server refused the handshake; probed for protocol version 2026-07-28, "
             "the server answered with the error -32601"
         )
         assert asked(script) == ["server/discover", "initialize", "server/discover"]
@@ -219,14 +219,14 @@ async def test_one_that_is_set_to_be_modern_is_never_asked_for_the_handshake(cas
     says = "the server answered with the error -32601"
     if case == "is silent":
         script.hooks.append(on("server/discover", never))
-        says = "it gave no answer within 0.05 seconds"
+        says = "it did not answer within 0.05 seconds"
     elif case == "offers others":
         script.answers["server/discover"] = {"supportedVersions": ["2025-11-25"]}
-        says = "it does not offer that"
+        says = "it does not support that version"
     seconds = 0.05 if case == "is silent" else 30
     async with flock({"a": script}, plain("a", era=Era.MODERN), probe_seconds=seconds) as kept:
         condition = await kept.stands("error", "a")
-        assert condition.error == f"the server is to be spoken to in the revision 2026-07-28, and {says}"
+        assert condition.error == f"the server is configured for protocol version 2026-07-28, but {says}"
         assert script.called("initialize") == []
 
 
@@ -238,7 +238,7 @@ async def test_one_that_wants_credentials_is_asked_once(era: Era, tmp_path: Path
     async with serving_http(face) as url, flock(reaching(tmp_path), remote("a", url, era=era)) as kept:
         condition = await kept.stands("authenticating", "a")
         assert condition.error.startswith(
-            "the server answered with HTTP status 401: it wants credentials; declare a header"
+            "the server answered with HTTP status 401: it requires credentials; add a header"
         )
         assert len(face.requests) == 1
         assert face.script.calls == []
@@ -274,7 +274,7 @@ async def test_where_nobody_takes_connections_nothing_more_is_tried(tmp_path: Pa
         pass
     async with flock(reaching(tmp_path), remote("a", url)) as kept:
         condition = await kept.stands("error", "a")
-        assert "does not take connections on port" in condition.error
+        assert "does not accept connections on port" in condition.error
         assert kept.stood("a") == ["starting", "error"]
 
 
@@ -283,7 +283,7 @@ async def test_that_nobody_was_there_says_nothing_about_the_revision(tmp_path: P
     face = HttpFace(Script())
     async with serving_http(face) as url:
         forbidden = {(ip_address("127.0.0.1"), int(url.split(":")[2].split("/")[0]))}
-        reach = Reaching(settings(), {}, tmp_path, tmp_path / "secrets", dialing(forbidden=forbidden), STARTING)
+        reach = ServerReach(settings(), {}, tmp_path, tmp_path / "secrets", dialing(forbidden=forbidden), STARTING)
         async with flock(reach, remote("a", url)) as kept:
             await kept.stands("error", "a")
             assert face.requests == []
@@ -316,9 +316,9 @@ async def test_the_conversation_goes_on_in_what_was_agreed_on(era: str, first: s
         with Spoken(script, tasks, wire.say, wire.cut) as played:
             wire.played_by(played)
             board = Switchboard("a", CallSlots(1, 0), lambda _: None)
-            peer = Recorded(wire, board.asked, board.told)
+            peer = Recorded(wire, board.answer_request, board.take_notification)
             tasks.start_soon(peer.run)
-            await negotiate(peer, Us(US), Era.AUTO, 30)
+            await negotiate(peer, ClientGreeting(US), Era.AUTO, 30)
             tasks.cancel_scope.cancel()
     wire.close()
     assert peer.spoken == spoken

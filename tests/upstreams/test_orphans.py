@@ -18,7 +18,7 @@ from tests.process import ROOT, Served, environment, gone, run, serving, until
 SWEEPER = """
 import json, os, subprocess, sys, time
 import anyio
-from mcpguard.upstreams.process.orphans import MARK, sweep, swept
+from mcpguard.upstreams.process.orphans import MARK, sweep, sweep_all
 from mcpguard.upstreams.process.child import Child
 from mcpguard.web.gate.peer import keep_orphans
 
@@ -202,7 +202,7 @@ def test_a_sweep_to_the_end_finds_what_the_end_of_others_brings_to_light() -> No
             return children + [each for child in children for each in descendants(child)]
         wait(lambda: len(descendants(started.pid)) == 2)
         all_of_them = [started.pid, *descendants(started.pid)]
-        await swept(20)
+        await sweep_all(20)
         print(json.dumps([[alive(each) for each in all_of_them], descendants(os.getpid())]))
     """)
     assert found == [[False] * 3, []]

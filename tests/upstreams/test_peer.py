@@ -5,7 +5,7 @@ import pytest
 from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
-from mcpguard.upstreams.exchange.attribution import MOST_TAKEN_BACK
+from mcpguard.upstreams.exchange.attribution import MOST_CANCELLED
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, ServerError
 from mcpguard.upstreams.exchange.endings import Unsayable
 from tests.upstreams.conversing import conversing
@@ -199,13 +199,13 @@ async def test_half_a_character_costs_only_the_message_that_holds_it() -> None:
 
 async def test_of_what_was_taken_back_no_more_is_remembered_than_it_takes_not_to_guess() -> None:
     async with conversing() as (talk, tasks):
-        for _ in range(MOST_TAKEN_BACK + 5):
+        for _ in range(MOST_CANCELLED + 5):
             with anyio.CancelScope() as scope:
                 async with anyio.create_task_group() as callers:
                     callers.start_soon(talk.ask, "a", "call a")
                     await checkpoint()
                     scope.cancel()
-        assert len(talk.peer._whose._taken_back) == MOST_TAKEN_BACK
+        assert len(talk.peer._whose._cancelled) == MOST_CANCELLED
         for said in [one for one in talk.server.heard if "id" in one]:
             await talk.server.say(id=said["id"], result={})  # all of them end after all, but some were forgotten
         tasks.start_soon(talk.ask, "b", "call b")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.simulators.script import Script
 from tests.upstreams.flock import Flock, flock, process, reaching, remote
 
 pytestmark = pytest.mark.anyio
+PYTHON = shutil.which("python3")
 SECRET = "canary-4711"  # noqa: S105 - no password
 
 
@@ -94,7 +96,7 @@ async def test_what_cannot_be_resolved_is_named_and_the_others_run_on(
         async with flock(reach, bad, process("good", good), remote("fine", fine)) as kept:
             condition = await kept.stands("error", "bad")
             what = "the environment variable" if how == "process" else "the header"
-            assert condition.error.startswith(f"{what} Authorization cannot be given: ")
+            assert condition.error.startswith(f"{what} Authorization cannot be resolved: ")
             assert says in condition.error
             assert SECRET not in everything_told(kept)
             assert condition.next_try is not None
@@ -106,14 +108,14 @@ async def test_what_cannot_be_resolved_is_named_and_the_others_run_on(
 
 async def test_a_server_has_secrets_of_its_own_and_no_others(tmp_path: Path) -> None:
     reach, face, nosy = reaching(tmp_path), HttpFace(Script()), HttpFace(Script())
-    folder = reach.kept / "a"
+    folder = reach.secrets / "a"
     folder.mkdir(parents=True)
     (folder / "key").write_text(SECRET)
-    (reach.kept / "b").mkdir()
-    (reach.kept / "b" / "way").symlink_to("../a")
+    (reach.secrets / "b").mkdir()
+    (reach.secrets / "b" / "way").symlink_to("../a")
     async with serving_http(face) as url, serving_http(nosy) as other:
         reached = remote("a", url, {"X-Key": f"${{file:{folder}/key}}"})
-        through = remote("b", other, {"X-Key": f"${{file:{reach.kept}/b/way/key}}"})
+        through = remote("b", other, {"X-Key": f"${{file:{reach.secrets}/b/way/key}}"})
         async with flock(reach, reached, through, remote("c", other, {"X-Key": f"${{file:{folder}/key}}"})) as kept:
             await kept.ready("a")
             for name in ("b", "c"):
@@ -197,10 +199,10 @@ async def test_while_one_reading_hangs_there_is_no_second_one(tmp_path: Path) ->
     async with serving_http(Script()) as url:
         server = remote("slow", url, {"X-Key": "${env:SLOW}"})
         async with flock(reaching(tmp_path, slow), server, connect_seconds=0.1) as kept:
-            assert (await kept.stands("error", "slow")).error == "it was not ready within 0.1 seconds"
+            assert (await kept.stands("error", "slow")).error == "the server was not ready within 0.1 seconds"
             for attempt in range(4):
                 await kept.clock.advance(2**attempt)
-                await kept.until(lambda: "still being read" in kept.condition("slow").error)
+                await kept.until(lambda: "still waiting for the disk" in kept.condition("slow").error)
             assert slow.asking == 1
             slow.go.set()
             await to_thread.run_sync(slow.read.wait)
@@ -220,18 +222,18 @@ def running(code: str, **environment: str) -> DeclaredServer:
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ("raise SystemExit(3)", "the server has ended (exit code 3); see LOG"),
-        ("pass", "the server has ended (exit code 0); see LOG"),
-        ("import os; os.kill(os.getpid(), 9)", "the server has ended (by signal 9); see LOG"),
+        ("raise SystemExit(3)", "the server process exited (exit code 3); log: LOG"),
+        ("pass", "the server process exited (exit code 0); log: LOG"),
+        ("import os; os.kill(os.getpid(), 9)", "the server process exited (by signal 9); log: LOG"),
         (
             "import sys; print('one\\nlast \\x1b[31mword\\n\\n', file=sys.stderr); sys.exit(1)",
-            "the server has ended (exit code 1); see LOG; it said last: last ⟨U+001B⟩[31mword",
+            "the server process exited (exit code 1); log: LOG; last output: last ⟨U+001B⟩[31mword",
         ),
         (
             "import sys; sys.stderr.write('x' * 5000); sys.exit(1)",
-            f"the server has ended (exit code 1); see LOG; it said last: {'x' * 200}",
+            f"the server process exited (exit code 1); log: LOG; last output: {'x' * 200}",
         ),
-        ("import os; os.write(2, b'\\xff\\xfe'); os._exit(1)", "LOG; it said last: \ufffd\ufffd"),
+        ("import os; os.write(2, b'\\xff\\xfe'); os._exit(1)", "LOG; last output: \ufffd\ufffd"),
     ],
 )
 async def test_a_process_that_ends_at_once_says_how_and_where_to_look(code: str, says: str, tmp_path: Path) -> None:
@@ -246,7 +248,7 @@ async def test_its_last_words_do_not_give_away_what_it_was_given(tmp_path: Path)
     reach = reaching(tmp_path, environ(GH=SECRET))
     async with flock(reach, running(code, KEY="${env:GH}", PLAIN="written-out")) as kept:
         condition = await kept.stands("error", "a")
-        assert condition.error.endswith("it said last: key (hidden) is refused; (hidden)")
+        assert condition.error.endswith("last output: key (hidden) is refused; (hidden)")
 
 
 @pytest.mark.parametrize(
@@ -254,14 +256,14 @@ async def test_its_last_words_do_not_give_away_what_it_was_given(tmp_path: Path)
     [
         (
             StdioLaunch("no-such-command", profile=Profile.NONE),
-            "no-such-command is no program that can be started",
+            "no-such-command was not found, or is not executable",
         ),
         (
             StdioLaunch("python3", folder="/etc/passwd", profile=Profile.NONE),
-            "python3 cannot be started: Not a directory: /etc/passwd",
+            f"cannot start {PYTHON}: Not a directory: /etc/passwd",
         ),
-        (StdioLaunch("/etc/passwd", profile=Profile.NONE), "/etc/passwd is no program that can be started"),
-        (StdioLaunch("python3", ("a\0b",), profile=Profile.NONE), "python3 cannot be started: embedded null byte"),
+        (StdioLaunch("/etc/passwd", profile=Profile.NONE), "/etc/passwd was not found, or is not executable"),
+        (StdioLaunch("python3", ("a\0b",), profile=Profile.NONE), f"cannot start {PYTHON}: embedded null byte"),
     ],
 )
 async def test_what_cannot_be_started_says_why(launch: StdioLaunch, says: str, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ async def test_where_it_cannot_be_listed_again_what_it_listed_before_stays(how: 
         await script.changed_list()
         await kept.clock.advance(1)
         await kept.until(lambda: kept.condition("a").error)
-        assert kept.condition("a").error.startswith("what it offers could not be listed again: ")
+        assert kept.condition("a").error.startswith("the server could not be listed again: ")
         assert kept.state("a") == "ready"
         assert kept.listings("a") == [before]
         assert (await kept.call("a", "add", {"a": 1, "b": 2}))["structuredContent"] == {"sum": 3}

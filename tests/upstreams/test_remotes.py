@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcpguard.upstreams.transports.remotes import BadRemote, Remote, mirrored
+from mcpguard.upstreams.transports.remotes import BadRemote, Remote, parameter_headers
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_no_representation_shows_a_value() -> None:
 
 
 def test_only_what_repeats_parameters_goes_with_a_single_request() -> None:
-    assert mirrored({"Mcp-Param-Region": "us"}) == [(b"Mcp-Param-Region", b"us")]
+    assert parameter_headers({"Mcp-Param-Region": "us"}) == [(b"Mcp-Param-Region", b"us")]
     for headers in ({"Authorization": "x"}, {"Mcp-Param-X": "a\r\nb"}, {"Mcp-Param-X Y": "a"}):
         with pytest.raises(BadRemote):
-            mirrored(headers)
+            parameter_headers(headers)

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.servers.launches import Mount, Profile
-from mcpguard.upstreams.process.secret_arguments import Handed
+from mcpguard.upstreams.process.secret_arguments import SecretArgument
 from mcpguard.upstreams.process.stdio import Launch
-from mcpguard.upstreams.sandbox.command_files import found, needed
-from mcpguard.upstreams.sandbox.confining import confined
+from mcpguard.upstreams.sandbox.bwrap_command import Sandbox
+from mcpguard.upstreams.sandbox.command_files import needed_places, require_program
+from mcpguard.upstreams.sandbox.confined_launch import confine_launch
 from mcpguard.upstreams.sandbox.filter import PROCESSORS
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
-from mcpguard.upstreams.sandbox.mounts import admitted, free
+from mcpguard.upstreams.sandbox.mounts import admit_mounts, check_own_paths
 from mcpguard.upstreams.sandbox.not_confined import NotConfined
-from mcpguard.upstreams.sandbox.places import Bind, system
-from mcpguard.upstreams.sandbox.wrapping import Sandbox
+from mcpguard.upstreams.sandbox.places import Bind, system_places
 
 PROCESSOR = PROCESSORS["x86_64"]
 PATH = {"PATH": "/usr/bin:/bin"}
@@ -32,7 +32,7 @@ def sandbox(account: int = ME) -> Sandbox:
 
 
 def confining(launch: Launch, folder: Path, *mounts: Mount, profile: Profile = Profile.STRICT) -> Launch:
-    return confined(launch, profile, mounts, sandbox(), folder / "data", ProcessLimits())
+    return confine_launch(launch, profile, mounts, sandbox(), folder / "data", ProcessLimits())
 
 
 def words(launch: Launch) -> list[str]:
@@ -56,7 +56,7 @@ def test_what_confines_it_runs_with_none_of_its_environment(tmp_path: Path) -> N
     launch = confining(Launch("env", (), given), tmp_path)
     assert launch.environment == {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "MCPGUARD_STARTED": "mark"}
     assert "canary" not in " ".join(words(launch))
-    handed = [word.content for word in launch.arguments if isinstance(word, Handed)]
+    handed = [word.content for word in launch.arguments if isinstance(word, SecretArgument)]
     assert b"--setenv\0TOKEN\0canary\0" in handed[0]
     assert b"evil" not in handed[0]
     line = words(launch)
@@ -65,7 +65,7 @@ def test_what_confines_it_runs_with_none_of_its_environment(tmp_path: Path) -> N
 
 
 def test_only_what_is_listed_of_the_system_is_there() -> None:
-    strict, contained = (list(system(network=network)) for network in (False, True))
+    strict, contained = (list(system_places(network=network)) for network in (False, True))
     assert set(strict) < set(contained)
     for place in contained:
         assert str(place.at) == "/usr" or str(place.at).startswith(("/bin", "/sbin", "/lib", "/etc/"))
@@ -78,25 +78,25 @@ def test_only_what_is_listed_of_the_system_is_there() -> None:
     [
         ("relative/path", "absolute path"),
         ("{here}/../{name}", "absolute path"),
-        ("{here}/missing", "no such folder"),
-        ("{here}/file", "no such folder"),
+        ("{here}/missing", "the folder does not exist"),
+        ("{here}/file", "the folder does not exist"),
         ("/", "data directory"),
         ("{here}", "data directory"),
         ("{here}/data", "data directory"),
         ("{here}/data/logs", "data directory"),
         ("{here}/link-to-data", "data directory"),
-        ("/proc", "belongs to the system"),
-        ("/proc/self", "belongs to the system"),
-        ("/sys/kernel", "belongs to the system"),
-        ("/dev/pts", "belongs to the system"),
-        ("/run", "belongs to the system"),
+        ("/proc", "belongs to the operating system"),
+        ("/proc/self", "belongs to the operating system"),
+        ("/sys/kernel", "belongs to the operating system"),
+        ("/dev/pts", "belongs to the operating system"),
+        ("/run", "belongs to the operating system"),
         ("/etc", "as a whole"),
         ("/usr", "as a whole"),
         ("/var", "as a whole"),
         ("/home", "as a whole"),
-        ("{here}/home", "somebody's home"),
-        ("{here}/home/me", "somebody's home"),
-        ("{here}/with-socket", "is a socket"),
+        ("{here}/home", "home directory"),
+        ("{here}/home/me", "home directory"),
+        ("{here}/with-socket", "is a socket in use"),
     ],
 )
 def test_what_is_never_mounted(mount: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_what_is_never_mounted(mount: str, why: str, tmp_path: Path, monkeypatch
         listener.bind("s")
         listener.listen()
         with pytest.raises(NotConfined, match=why) as refused:
-            list(admitted([Mount(path)], tmp_path / "data", ME, ME))
+            list(admit_mounts([Mount(path)], tmp_path / "data", ME, ME))
     assert str(refused.value).startswith(f"{path} cannot be mounted")
 
 
@@ -121,7 +121,7 @@ def test_what_is_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (tmp_path / "link").symlink_to(tmp_path / "home" / "project")
     mounts = [Mount(str(tmp_path / "home" / "project"), writable=True), Mount(str(tmp_path / "link"))]
     real = (tmp_path / "home" / "project").resolve()
-    assert list(admitted(mounts, tmp_path / "data", ME, ME)) == [
+    assert list(admit_mounts(mounts, tmp_path / "data", ME, ME)) == [
         Bind(tmp_path / "home" / "project", real, writable=True),
         Bind(tmp_path / "link", real),
     ]
@@ -131,12 +131,12 @@ def test_a_folder_that_the_account_cannot_use_is_refused_and_not_merely_empty(tm
     other = ME + 1
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder").chmod(0o750)
-    with pytest.raises(NotConfined, match=f"user {other} in group {other}, as whom the server runs, may not read it"):
-        list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other, other))
+    with pytest.raises(NotConfined, match=f"the server runs as user {other} in group {other}, which may not read it"):
+        list(admit_mounts([Mount(str(tmp_path / "folder"))], tmp_path / "data", other, other))
     (tmp_path / "folder").chmod(0o755)
-    assert list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", other, other))
+    assert list(admit_mounts([Mount(str(tmp_path / "folder"))], tmp_path / "data", other, other))
     with pytest.raises(NotConfined, match="may not write to it"):
-        list(admitted([Mount(str(tmp_path / "folder"), writable=True)], tmp_path / "data", other, other))
+        list(admit_mounts([Mount(str(tmp_path / "folder"), writable=True)], tmp_path / "data", other, other))
 
 
 def test_it_works_in_a_folder_that_is_mounted_or_in_its_home(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_it_works_in_a_folder_that_is_mounted_or_in_its_home(tmp_path: Path) -> 
     for folder in ("work", "work/deep"):
         line = words(confining(Launch("env", (), PATH, tmp_path / folder), tmp_path, mount))
         assert line[line.index("--seccomp") - 5 : line.index("--seccomp") - 3] == ["--chdir", str(tmp_path / folder)]
-    with pytest.raises(NotConfined, match=r"working directory .*elsewhere is not among what is mounted"):
+    with pytest.raises(NotConfined, match=r"working directory .*elsewhere is not mounted"):
         confining(Launch("env", (), PATH, tmp_path / "elsewhere"), tmp_path, mount)
 
 
@@ -154,7 +154,7 @@ def test_a_home_that_is_mounted_stays_its_home(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     given = {**PATH, "HOME": str(tmp_path / "work"), "TMPDIR": str(tmp_path)}
     launch = confining(Launch("env", (), given), tmp_path, Mount(str(tmp_path / "work")))
-    handed = next(word.content for word in launch.arguments if isinstance(word, Handed)).split(b"\0")
+    handed = next(word.content for word in launch.arguments if isinstance(word, SecretArgument)).split(b"\0")
     assert handed[handed.index(b"HOME") + 1] == bytes(tmp_path / "work")
     assert handed[handed.index(b"TMPDIR") + 1] == b"/tmp"
 
@@ -163,7 +163,7 @@ def test_a_program_alone_is_seen_alone(tmp_path: Path) -> None:
     """What lies beside it, in somebody's `bin` or below it, is not."""
     tool = executable(tmp_path / ".local" / "bin" / "tool", "\x7fELF")
     (tmp_path / ".local" / "share").mkdir()
-    assert list(needed(tool, PATH)) == [Bind(tool, tool.resolve())]
+    assert list(needed_places(tool, PATH)) == [Bind(tool, tool.resolve())]
 
 
 def test_links_and_first_lines_are_followed(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_links_and_first_lines_are_followed(tmp_path: Path) -> None:
     (tool / "bin" / "python").symlink_to(base / "bin" / "python3")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "server").symlink_to(script)
-    seen = {bind.at for bind in needed(tmp_path / "bin" / "server", PATH)}
+    seen = {bind.at for bind in needed_places(tmp_path / "bin" / "server", PATH)}
     expected = ["bin/server", "tools/tool/bin", "tools/tool/lib", "tools/tool/pyvenv.cfg", "base/bin", "base/lib"]
     assert seen == {tmp_path / name for name in expected}
 
@@ -186,22 +186,22 @@ def test_links_and_first_lines_are_followed(tmp_path: Path) -> None:
 def test_the_environments_own_interpreter_is_found_for_env(tmp_path: Path) -> None:
     ours = executable(tmp_path / "path" / "node", "\x7fELF")
     script = executable(tmp_path / "server", "#!/usr/bin/env -S node --enable-source-maps\n")
-    seen = [bind.at for bind in needed(script, {"PATH": f"relative:{ours.parent}:/usr/bin"})]
+    seen = [bind.at for bind in needed_places(script, {"PATH": f"relative:{ours.parent}:/usr/bin"})]
     assert seen == [script, ours]
 
 
 def test_what_the_system_has_needs_nothing_more() -> None:
     shell = shutil.which("sh", path="/usr/bin:/bin")
     assert shell
-    assert list(needed(Path(shell), PATH)) == []
+    assert list(needed_places(Path(shell), PATH)) == []
 
 
 def test_a_link_in_a_circle_and_what_is_not_there_are_refused(tmp_path: Path) -> None:
     (tmp_path / "one").symlink_to(tmp_path / "other")
     (tmp_path / "other").symlink_to(tmp_path / "one")
     for command in (str(tmp_path / "one"), "no-such-command", str(tmp_path)):
-        with pytest.raises(NotConfined, match="no program that can be started"):
-            found(command, PATH, None)
+        with pytest.raises(NotConfined, match="was not found, or is not executable"):
+            require_program(command, PATH, None)
 
 
 def test_what_is_needed_never_shows_the_data_directory(tmp_path: Path) -> None:
@@ -211,7 +211,9 @@ def test_what_is_needed_never_shows_the_data_directory(tmp_path: Path) -> None:
     (prefix / "pyvenv.cfg").touch()
     (prefix / "lib" / "data").mkdir(parents=True)
     with pytest.raises(NotConfined, match="the data directory"):
-        confined(Launch(str(python), (), PATH), Profile.STRICT, (), sandbox(), prefix / "lib" / "data", ProcessLimits())
+        confine_launch(
+            Launch(str(python), (), PATH), Profile.STRICT, (), sandbox(), prefix / "lib" / "data", ProcessLimits()
+        )
 
 
 def test_a_socket_that_listens_is_found_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,12 +222,12 @@ def test_a_socket_that_listens_is_found_like_any_other(tmp_path: Path, monkeypat
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("folder/s")
         listener.listen()
-        with pytest.raises(NotConfined, match=r"folder/s is a socket$"):
-            list(admitted([Mount(str(tmp_path / "folder"))], tmp_path / "data", ME, ME))
+        with pytest.raises(NotConfined, match=r"folder/s is a socket in use$"):
+            list(admit_mounts([Mount(str(tmp_path / "folder"))], tmp_path / "data", ME, ME))
 
 
 def test_this_python_is_seen_with_its_libraries(tmp_path: Path) -> None:
-    seen = [bind.at for bind in needed(found(sys.executable, PATH, None), PATH)]
+    seen = [bind.at for bind in needed_places(require_program(sys.executable, PATH, None), PATH)]
     for path in (Path(os.__file__), Path(sys.executable)):
         if not path.is_relative_to("/usr"):
             assert any(path.is_relative_to(at) for at in seen)
@@ -239,7 +241,9 @@ def test_a_folder_of_the_guards_own_is_seen_elsewhere_and_where_nothing_else_is(
 
     def line(*mounts: Mount, folder: Path | None = None) -> list[str]:
         launch = Launch("env", (), PATH, folder)
-        return words(confined(launch, Profile.STRICT, mounts, sandbox(), tmp_path / "data", ProcessLimits(), own=own))
+        return words(
+            confine_launch(launch, Profile.STRICT, mounts, sandbox(), tmp_path / "data", ProcessLimits(), own=own)
+        )
 
     found = line(Mount(str(tmp_path / "work")), folder=Path("/opt/package"))
     at = found.index(str(tmp_path / "data" / "tree"))
@@ -249,8 +253,8 @@ def test_a_folder_of_the_guards_own_is_seen_elsewhere_and_where_nothing_else_is(
         line(Mount(str(tmp_path / "data" / "tree")))
     for place in (Bind(Path("/opt"), tmp_path / "work"), Bind(Path("/opt/package/x"), tmp_path / "work")):
         with pytest.raises(
-            NotConfined, match=f"{place.at} cannot be seen by it: /opt/package is where its package is put"
+            NotConfined, match=f"{place.at} cannot be mounted: /opt/package is reserved for its package"
         ):
-            free(own, [place])
-    free(own, [Bind(Path("/opt/other"), tmp_path / "work"), Bind(Path("/usr"), Path("/usr"))])
-    free([], [Bind(Path("/opt"), tmp_path / "work")])
+            check_own_paths(own, [place])
+    check_own_paths(own, [Bind(Path("/opt/other"), tmp_path / "work"), Bind(Path("/usr"), Path("/usr"))])
+    check_own_paths([], [Bind(Path("/opt"), tmp_path / "work")])

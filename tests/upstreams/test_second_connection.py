@@ -12,7 +12,7 @@ from mcpguard.domain.servers.launches import Era
 from mcpguard.domain.servers.news import LaunchAltered
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.launch.start import AnotherProgram
-from mcpguard.upstreams.supervise.fleet import Placed, Unreachable
+from mcpguard.upstreams.supervise.fleet import PlaceRequest, Unreachable
 from mcpguard.upstreams.supervise.second_connection import FAILED_SECONDS, IDLE_SECONDS
 from tests.patience import PATIENCE
 from tests.simulators.asked import Asked
@@ -161,7 +161,7 @@ async def test_a_restart_ends_it_too() -> None:
 async def test_it_ends_with_the_first_when_the_server_is_no_longer_wanted() -> None:
     async with kept(pushing()) as found:
         await said(found, "ask", person())
-        turn = found.fleet.turn("a", Placed((CapabilityKind.TOOL, "ask"), "caller", person()))
+        turn = found.fleet.turn("a", PlaceRequest((CapabilityKind.TOOL, "ask"), "caller", person()))
         async with turn:
             found.fleet.want([])
             with pytest.raises(Unreachable):

@@ -9,7 +9,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.upstreams.process.child import PipeClosed
-from mcpguard.upstreams.process.sharing import Share
+from mcpguard.upstreams.process.fair_reading import Share
 
 pytestmark = pytest.mark.anyio
 PLENTY = 1_000_000

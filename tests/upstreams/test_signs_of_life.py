@@ -24,7 +24,7 @@ async def test_one_that_gives_no_sign_of_life_is_connected_to_anew(era: str) -> 
         assert kept.stood("a") == ["starting", "ready"], "it answered"
         script.hooks.append(on(asked, once(never)))
         await kept.clock.advance(30)
-        assert (await kept.stands("error", "a")).error == "it gave no sign of life within 2 seconds"
+        assert (await kept.stands("error", "a")).error == "the server did not answer a ping within 2 seconds"
         await kept.clock.advance(1)
         await kept.ready("a")
 

@@ -67,11 +67,11 @@ async def test_an_acknowledgement_counts_once_and_only_for_what_it_acknowledges(
 ) -> None:
     board, standing, other = Switchboard("a", CallSlots(1, 0), lambda _: None), StandingRequest(), StandingRequest()
     said = "notifications/subscriptions/acknowledged"
-    board.told(said, params, None)
-    board.told(said, params, "a call")
+    board.take_notification(said, params, None)
+    board.take_notification(said, params, "a call")
     assert not standing.acknowledged.is_set()
-    board.told(said, params, standing)
-    board.told(said, {"notifications": {"resourceSubscriptions": ["later"]}}, standing)
+    board.take_notification(said, params, standing)
+    board.take_notification(said, {"notifications": {"resourceSubscriptions": ["later"]}}, standing)
     assert standing.acknowledged.is_set()
     assert standing.honoured == honoured
     assert not other.acknowledged.is_set()
@@ -81,7 +81,7 @@ async def test_what_has_changed_is_handed_on_as_it_was_said() -> None:
     said: list[object] = []
     board = Switchboard("a", CallSlots(1, 0), lambda _: None, said.append)
     for params in ({"uri": "a"}, {"uri": 1}, {}, None):
-        board.told("notifications/resources/updated", params, None)
+        board.take_notification("notifications/resources/updated", params, None)
     assert said == ["a", 1, None, None]
 
 

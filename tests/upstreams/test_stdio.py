@@ -14,7 +14,7 @@ from mcpguard.codec.framing import Framing
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.process.environment import environment
 from mcpguard.upstreams.process.logs import UpstreamLog
-from mcpguard.upstreams.process.secret_arguments import Handed
+from mcpguard.upstreams.process.secret_arguments import SecretArgument
 from mcpguard.upstreams.process.stdio import Launch, Stdio, StdioPatience, stdio
 from tests.process import gone, until
 
@@ -100,9 +100,9 @@ async def test_it_inherits_no_file_of_ours(tmp_path: Path) -> None:
     ("code", "says"),
     [
         ("print('[' + '1' * 200000)", "longer than 100000"),
-        ("pass", "has ended"),
-        ("import os; os.write(1, b'{\"half\":')", "has ended"),
-        ("import os; os.kill(os.getpid(), 9)", "has ended"),
+        ("pass", "process exited"),
+        ("import os; os.write(1, b'{\"half\":')", "process exited"),
+        ("import os; os.kill(os.getpid(), 9)", "process exited"),
     ],
 )
 async def test_what_cannot_be_understood_ends_the_connection_and_says_why(code: str, says: str, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ async def test_the_same_where_headers_are_spoken(said: str, says: str, tmp_path:
 async def test_a_server_that_closes_its_output_is_noticed_while_it_lives_on(tmp_path: Path) -> None:
     code = "import os, time; os.close(1); time.sleep(3600)"
     async with running(tmp_path, code, patience=StdioPatience(0.01, 0.01)) as server:
-        with pytest.raises(TransportEnded, match="has ended"):
+        with pytest.raises(TransportEnded, match="closed its output but is still running"):
             await server.receive()
         assert not gone(server.pid)
 
@@ -240,7 +240,9 @@ time.sleep(3600)
 
 async def test_what_it_is_handed_can_be_read_by_it_and_by_nobody_else(tmp_path: Path) -> None:
     code = "import sys; print([open(int(n)).read() for n in sys.argv[1:]].__repr__().replace(chr(39), chr(34)))"
-    launch = Launch(sys.executable, ("-c", code, Handed(b"first"), Handed(b"second" * 50_000)), {}, tmp_path)
+    launch = Launch(
+        sys.executable, ("-c", code, SecretArgument(b"first"), SecretArgument(b"second" * 50_000)), {}, tmp_path
+    )
     assert "first" not in repr(launch)
     async with stdio(launch, LIMIT * 10, UpstreamLog(tmp_path, "server", LIMIT)) as server:
         command = command_line(server.pid)
@@ -265,7 +267,7 @@ async def test_it_is_ended_when_the_block_is_cancelled_or_fails(tmp_path: Path) 
 
 @pytest.mark.parametrize("command", ["/nonexistent/program", "/etc/passwd", "no-such-command", "with\0zero"])
 async def test_what_cannot_be_started_is_told_in_a_sentence(command: str, tmp_path: Path) -> None:
-    with pytest.raises(TransportEnded, match="cannot be started"):
+    with pytest.raises(TransportEnded, match="cannot start "):
         async with stdio(
             Launch(command, environment=environment(os.environ, {})), LIMIT, UpstreamLog(tmp_path, "x", 1)
         ):

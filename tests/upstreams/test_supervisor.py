@@ -119,7 +119,7 @@ async def test_a_restart_is_followed_by_a_pause_that_grows_too() -> None:
             await kept.ready("a")
             assert kept.fleet.restart("a")
             condition = await kept.stands("error", "a")
-            assert condition.error == "it is being restarted"
+            assert condition.error == "the server is being restarted"
             assert until_next_try(condition) == pause
             await kept.clock.advance(pause)
     assert not kept.fleet.restart("a")
@@ -147,7 +147,7 @@ async def test_one_that_wants_credentials_waits_for_them(era: Era) -> None:
     async with flock({"a": ServerError(said)}, plain("a", era=era)) as kept:
         condition = await kept.stands("authenticating", "a")
         assert condition.error.startswith(
-            "the server answered with HTTP status 401: it wants credentials; declare a header"
+            "the server answered with HTTP status 401: it requires credentials; add a header"
         )
         assert condition.next_try is not None
 
@@ -174,7 +174,7 @@ async def test_one_that_is_not_ready_in_time_is_given_up(method: str) -> None:
     script.hooks.append(on(method, never))
     async with flock({"a": script}, connect_seconds=0.05) as kept:
         condition = await kept.stands("error", "a")
-        assert condition.error == "it was not ready within 0.05 seconds"
+        assert condition.error == "the server was not ready within 0.05 seconds"
         assert kept.listings("a") == []
         assert kept.wires.open == {}
 
@@ -186,14 +186,14 @@ async def test_that_holds_for_reaching_it_too() -> None:
         yield  # type: ignore[misc]
 
     async with flock(nowhere, plain("a"), connect_seconds=0.05) as kept:
-        assert (await kept.stands("error", "a")).error == "it was not ready within 0.05 seconds"
+        assert (await kept.stands("error", "a")).error == "the server was not ready within 0.05 seconds"
 
 
 async def test_what_goes_wrong_in_our_own_code_ends_one_connection_and_nothing_else() -> None:
     scripts: dict[str, Script | BaseException] = {"bad": ZeroDivisionError("canary"), "good": Script()}
     async with flock(scripts) as kept:
         condition = await kept.stands("error", "bad")
-        assert condition.error == "mcpguard failed at this server (ZeroDivisionError); its log says how"
+        assert condition.error == "internal error in mcpguard (ZeroDivisionError); see its log"
         await kept.ready("good")
         assert await kept.call("good")
         kept.wires.scripts["bad"] = Script()

@@ -43,7 +43,7 @@ class Noted:
         self.kinds = kinds
 
     def told(self, method: str, params: Json | None = None, origin: Origin | None = None) -> None:
-        self.board.told(f"notifications/{method}", params, origin)
+        self.board.take_notification(f"notifications/{method}", params, origin)
 
 
 async def test_progress_reaches_the_call_whose_token_it_names_and_no_other() -> None:
@@ -123,13 +123,13 @@ async def test_everything_else_is_dropped(method: str) -> None:
 
 async def test_a_server_may_ask_whether_we_are_there_and_nothing_else() -> None:
     board = Noted().board
-    assert await board.asked("ping", None, None) == {}
+    assert await board.answer_request("ping", None, None) == {}
     for method in ("roots/list", "sampling/createMessage", "elicitation/create"):
         with pytest.raises(RefusedRequest) as refused:
-            await board.asked(method, {}, None)
+            await board.answer_request(method, {}, None)
         assert (refused.value.error["code"], DENIED) == (DENIED, -31010)
     with pytest.raises(RefusedRequest) as refused:
-        await board.asked("tools/call", {"name": "x"}, None)
+        await board.answer_request("tools/call", {"name": "x"}, None)
     assert refused.value.error["code"] == METHOD_NOT_FOUND
 
 

@@ -157,7 +157,7 @@ async def test_the_first_who_waits_is_the_first_who_is_called() -> None:
 async def test_who_finds_the_line_full_hears_how_many_wait() -> None:
     turns = CallSlots(1, 0)
     async with turns:
-        with pytest.raises(Busy, match="0 calls wait"):
+        with pytest.raises(Busy, match="0 calls are waiting"):
             async with turns:
                 raise AssertionError
     async with turns:

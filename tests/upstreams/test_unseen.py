@@ -3,8 +3,8 @@
 import pytest
 
 from mcpguard.domain.servers.launches import Mount, Profile, StdioLaunch
-from mcpguard.upstreams.sandbox.unseen import unseen
-from mcpguard.upstreams.sandbox.wrapping import TEMPORARY
+from mcpguard.upstreams.sandbox.bwrap_command import TEMPORARY
+from mcpguard.upstreams.sandbox.unmounted_paths import unmounted_paths
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,12 @@ from mcpguard.upstreams.sandbox.wrapping import TEMPORARY
 )
 def test_arguments_that_name_what_is_not_there(arguments: tuple[str, ...], told: tuple[str, ...]) -> None:
     launch = StdioLaunch("server", arguments, mounts=(Mount("/data"),))
-    assert unseen(launch) == told
-    assert unseen(launch.without_sandbox()) == ()
+    assert unmounted_paths(launch) == told
+    assert unmounted_paths(launch.without_sandbox()) == ()
 
 
 def test_a_working_directory_has_to_be_mounted_as_well() -> None:
     launch = StdioLaunch("server", folder="/srv/work")
-    assert unseen(launch) == ("/srv/work",)
-    assert unseen(StdioLaunch("server", folder="/srv/work", mounts=(Mount("/srv", writable=True),))) == ()
-    assert unseen(StdioLaunch("server", folder="/srv/work", profile=Profile.NONE)) == ()
+    assert unmounted_paths(launch) == ("/srv/work",)
+    assert unmounted_paths(StdioLaunch("server", folder="/srv/work", mounts=(Mount("/srv", writable=True),))) == ()
+    assert unmounted_paths(StdioLaunch("server", folder="/srv/work", profile=Profile.NONE)) == ()

@@ -7,7 +7,7 @@ import pytest
 
 from mcpguard.upstreams.exchange.conversation import DENIED, METHOD_NOT_FOUND, ServerError
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.supervise.watching.each import AT_ONCE
+from mcpguard.upstreams.supervise.watching.single_subscriptions import AT_ONCE
 from mcpguard.upstreams.supervise.watching.watching import LONGEST_URI, MOST, Watching
 from tests.patience import PATIENCE
 from tests.upstreams.flock import settled
@@ -227,7 +227,7 @@ def told_of(wanted: str, *updates: Any) -> list[str]:  # noqa: ANN401 - whatever
     watching: Watching = watched.watching
     watching._wishes.add(wanted, object())
     for update in updates:
-        watching.heard(update)
+        watching.take_update(update)
     return watched.told
 
 
@@ -248,12 +248,12 @@ async def test_what_comes_too_fast_is_told_once_and_later() -> None:
         await held(watched, "note://a")
         await held(watched, "note://b")
         for number in range(10_000):
-            watched.watching.heard(f"note://a/{number}")
-        watched.watching.heard("note://b")
+            watched.watching.take_update(f"note://a/{number}")
+        watched.watching.take_update("note://b")
         assert watched.told == [f"note://a/{number}" for number in range(100)]
         await watched.clock.advance(1)
         assert watched.told[100:] == ["note://a", "note://b"]
-        watched.watching.heard("note://b")
+        watched.watching.take_update("note://b")
         assert watched.told[102:] == ["note://b"]
         await watched.clock.advance(10)
         assert len(watched.told) == 103

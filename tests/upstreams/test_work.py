@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from mcpguard.upstreams.process.sharing import FREE_READS, GO, ConnectionTurns, Work
+from mcpguard.upstreams.process.fair_reading import FREE_READS, GO, ConnectionTurns, Work
 
 pytestmark = pytest.mark.anyio
 

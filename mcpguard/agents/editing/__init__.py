@@ -1,1 +1,1 @@
-"""Changing a few members of a program's file, and nothing else of it."""
+"""Changes single members of a program's file, and nothing else in it."""

@@ -1,10 +1,10 @@
-"""One change of a file: members that are put among its servers, and members that are taken away.
+"""One change of a file: members that are added to its servers, and members that are removed.
 
 Rules kept here:
-1. Everything else stays, byte for byte: comments, order, blanks, ends of lines.
-2. What was made is read again: it must say what the file said before with exactly that change, or nothing is made. So
-   a file that is not understood is not rewritten, however it is written.
-3. No sentence repeats a value of the file.
+1. Everything else stays, byte for byte: comments, order, blanks, line ends.
+2. The result is parsed again: it must differ from the old content by exactly this change, or nothing is written. So a
+   file in an unknown style is never damaged.
+3. No message repeats a value of the file, as it may be a secret.
 """
 
 from collections.abc import Mapping
@@ -12,23 +12,23 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcpguard.agents.config_files import Unclear, parse_file
 from mcpguard.agents.editing import json_text, toml_text
 from mcpguard.agents.editing.understanding import FileNotUnderstood
 from mcpguard.agents.jsonc import BOM
 from mcpguard.agents.program import EVERY, ConfigFile, Entry, FileForm
-from mcpguard.agents.reading import Unclear, whole
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Members by their names: those that are to be there, at the end or in the place of one, and those that go."""
+    """Members by their names: those to add, at the end or in place of an old one, and those to remove."""
 
     put: Mapping[str, Entry] = field(default_factory=dict, repr=False)
     take: frozenset[str] = frozenset()
 
 
-def edited(data: bytes, place: ConfigFile, edit: Edit) -> bytes:
-    """The bytes of the file after the change. Raises FileNotUnderstood."""
+def apply_edit(data: bytes, place: ConfigFile, edit: Edit) -> bytes:
+    """Return the bytes of the file after the change. Raises FileNotUnderstood."""
     if EVERY in place.keys:
         raise FileNotUnderstood("has servers in several places")
     before = _said(data, place)
@@ -39,18 +39,18 @@ def edited(data: bytes, place: ConfigFile, edit: Edit) -> bytes:
     words = toml_text if place.form is FileForm.TOML else json_text
     there = _servers(before, place.keys)
     for name in sorted(edit.take & there.keys()):
-        text = words.without(text, place.keys, name)
+        text = words.remove_member(text, place.keys, name)
     for name, entry in edit.put.items():
         if name in edit.take or there.get(name) != entry:
-            text = words.having(text, place.keys, name, entry)
+            text = words.put_member(text, place.keys, name, entry)
     made = (BOM if data.startswith(BOM) else b"") + text.encode()
-    if _said(made, place) != expected(before, place.keys, edit):
-        raise FileNotUnderstood("is written in a way that mcpguard cannot change safely")
+    if _said(made, place) != expected_content(before, place.keys, edit):
+        raise FileNotUnderstood("cannot be changed safely by mcpguard; edit it by hand")
     return made
 
 
-def expected(before: Mapping[str, Any], keys: tuple[str, ...], edit: Edit) -> dict[str, Any]:
-    """What the file is to say afterwards."""
+def expected_content(before: Mapping[str, Any], keys: tuple[str, ...], edit: Edit) -> dict[str, Any]:
+    """Return the content that the file must have afterwards."""
     after = deepcopy(dict(before))
     at = after
     if edit.put or _servers(before, keys):
@@ -64,7 +64,7 @@ def expected(before: Mapping[str, Any], keys: tuple[str, ...], edit: Edit) -> di
 
 
 def servers(data: bytes, place: ConfigFile) -> Mapping[str, Any]:
-    """What stands at the place. Raises FileNotUnderstood."""
+    """Return the servers in the file. Raises FileNotUnderstood."""
     return _servers(_said(data, place), place.keys)
 
 
@@ -75,12 +75,12 @@ def _servers(said: Mapping[str, Any], keys: tuple[str, ...]) -> Mapping[str, Any
         if at is None:
             return {}
         if not isinstance(at, Mapping):
-            raise FileNotUnderstood("has something else than an object where its servers would be")
-    return at  # type: ignore[no-any-return]  # a mapping, as was looked
+            raise FileNotUnderstood("has something other than an object in place of its servers")
+    return at  # type: ignore[no-any-return]  # checked above: a mapping
 
 
 def _said(data: bytes, place: ConfigFile) -> Mapping[str, Any]:
     try:
-        return whole(data, place)
+        return parse_file(data, place)
     except Unclear as error:
         raise FileNotUnderstood(str(error)) from None

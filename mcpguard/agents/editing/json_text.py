@@ -1,6 +1,6 @@
-"""Members of an object in JSON text that may have comments and trailing commas.
+"""Adds and removes members in JSON text that may have comments and trailing commas.
 
-Offsets are found in the text with blanks for comments, in which everything is where it was.
+Offsets are found in a copy with blanks in place of comments, in which everything is at the same position.
 """
 
 import json
@@ -30,24 +30,24 @@ class _Member:
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    """Where an object begins and ends, with its braces, and its members."""
+    """The beginning and end of an object, including its braces, and its members."""
 
     begin: int
     end: int
     members: tuple[_Member, ...]
 
-    def named(self, name: str) -> _Member | None:
+    def member(self, name: str) -> _Member | None:
         return next((each for each in self.members if each.name == name), None)
 
 
-def having(text: str, keys: tuple[str, ...], name: str, entry: Entry) -> str:
-    """The text with the member in the object at the keys; whatever is missing on the way is made."""
+def put_member(text: str, keys: tuple[str, ...], name: str, entry: Entry) -> str:
+    """Return the text with the member in the object at the keys; missing objects on the way are created."""
     if not without_comments(text).strip():
         return text + json.dumps(_nested((*keys, name), entry), indent=_UNIT, ensure_ascii=False) + "\n"
     at = _whole(text)
     path = [*keys, name]
     for depth, key in enumerate(path):
-        member = at.named(key)
+        member = at.member(key)
         if member is None:
             return _added(text, at, key, _nested(tuple(path[depth + 1 :]), entry))
         if depth == len(keys):
@@ -59,18 +59,18 @@ def having(text: str, keys: tuple[str, ...], name: str, entry: Entry) -> str:
     raise AssertionError("the path has an end")
 
 
-def without(text: str, keys: tuple[str, ...], name: str) -> str:
-    """The text without that member, which is there."""
+def remove_member(text: str, keys: tuple[str, ...], name: str) -> str:
+    """Return the text without a member that it has. Raises FileNotUnderstood."""
     at = _whole(text)
     for key in keys:
-        member = at.named(key)
+        member = at.member(key)
         inner = _object(text, member.value) if member else None
         if inner is None:
-            raise FileNotUnderstood("has no such servers")
+            raise FileNotUnderstood("does not have these servers")
         at = inner
-    gone = at.named(name)
+    gone = at.member(name)
     if gone is None:
-        raise FileNotUnderstood("has no such server")
+        raise FileNotUnderstood("does not have this server")
     plain = without_comments(text)
     comma = _past(plain, gone.end)
     followed = plain[comma] == ","
@@ -85,7 +85,7 @@ def without(text: str, keys: tuple[str, ...], name: str) -> str:
 
 
 def _span(text: str, begin: int, end: int, *, first: bool) -> tuple[int, int]:
-    """With the line, if nothing else is on it; else with the blanks on one side."""
+    """Return the span to cut: the whole line if nothing else is on it, or else the blanks on one side."""
     line = len(text[:begin].rstrip(" \t"))
     if _LINE_END.match(text, end) and line > 0 and text[line - 1] == "\n":
         return line - (2 if text[line - 2 : line] == "\r\n" else 1), end
@@ -102,7 +102,7 @@ def _nested(keys: tuple[str, ...], entry: Entry) -> dict[str, Any]:
 
 
 def _added(text: str, at: _Object, key: str, value: Entry) -> str:
-    """At the end of the object, in the manner of what stands there."""
+    """Return the text with a new member at the end of the object, in the style of its other members."""
     kept = at.begin + 1 + len(text[at.begin + 1 : at.end - 1].rstrip(" \t\r\n"))
     if not at.members:
         outer, line = _indent(text, at.begin), _newline(text)
@@ -113,7 +113,7 @@ def _added(text: str, at: _Object, key: str, value: Entry) -> str:
     trailing = plain[_past(plain, last)] == ","
     indent = _own_line(text, at)
     if indent is None and text[last:kept] != plain[last:kept]:
-        indent = _indent(text, at.begin)  # behind a comment that may go to the end of its line
+        indent = _indent(text, at.begin)  # on a new line: the comment before it may go to the end of its line
     member = _member(text, key, value, indent)
     if trailing:
         return f"{text[:kept]}{member},{text[kept:]}"
@@ -121,13 +121,13 @@ def _added(text: str, at: _Object, key: str, value: Entry) -> str:
 
 
 def _member(text: str, key: str, value: Entry, indent: str | None) -> str:
-    """A member with what sets it apart from what stands before it."""
+    """Return a member with the line break or blank before it."""
     begin = " " if indent is None else _newline(text) + indent
     return f"{begin}{json.dumps(key, ensure_ascii=False)}: {_written(text, value, indent)}"
 
 
 def _own_line(text: str, at: _Object) -> str | None:
-    """The indentation of the object's members; None where they stand on one line with it."""
+    """Return the indentation of the object's members; None where they are on the same line as its brace."""
     begin = at.members[0].begin
     return _indent(text, begin) if "\n" in text[at.begin : begin] else None
 
@@ -137,7 +137,7 @@ def _replaced(text: str, at: _Object, member: _Member, value: Entry) -> str:
 
 
 def _written(text: str, value: Entry, indent: str | None) -> str:
-    """The value as the file would write it; on one line where its neighbours are."""
+    """Return the value in the file's style; on one line where its neighbours are."""
     if indent is None:
         return json.dumps(value, ensure_ascii=False)
     lines = json.dumps(value, indent=_unit(text), ensure_ascii=False).split("\n")
@@ -149,13 +149,13 @@ def _newline(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """By how much the file indents its first member."""
+    """Return the indentation of the file's first member."""
     at = _whole(text)
     return (_indent(text, at.members[0].begin) if at.members else "") or _UNIT
 
 
 def _indent(text: str, at: int) -> str:
-    """The blanks that the line begins with."""
+    """Return the blanks at the beginning of the line."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -164,12 +164,12 @@ def _whole(text: str) -> _Object:
     plain = without_comments(text)
     found = _object(text, _past(plain, 0))
     if found is None:
-        raise FileNotUnderstood("must hold an object")
+        raise FileNotUnderstood("must contain an object")
     return found
 
 
 def _object(text: str, at: int) -> _Object | None:
-    """The object that begins there; None if something else does."""
+    """Return the object that begins at this position; None if something else does."""
     plain = without_commas(without_comments(text))
     if plain[at : at + 1] != "{":
         return None
@@ -177,7 +177,7 @@ def _object(text: str, at: int) -> _Object | None:
         members = tuple(_members(plain, at))
         _, end = _DECODER.raw_decode(plain, at)
     except (ValueError, IndexError, RecursionError):
-        raise FileNotUnderstood("is not understood") from None
+        raise FileNotUnderstood("cannot be parsed") from None
     return _Object(at, end, members)
 
 

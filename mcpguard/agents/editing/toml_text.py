@@ -1,4 +1,4 @@
-"""Tables of servers in TOML text: put at its end, and cut out line by line."""
+"""Adds tables of servers at the end of TOML text, and cuts them out line by line."""
 
 import json
 import tomllib
@@ -11,34 +11,34 @@ from mcpguard.agents.program import Entry
 _BARE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
-def having(text: str, keys: tuple[str, ...], name: str, entry: Entry) -> str:
-    """The text with this table at its end; where it was before, it is no more."""
+def put_member(text: str, keys: tuple[str, ...], name: str, entry: Entry) -> str:
+    """Return the text with this table at its end, and without an earlier one of the same name."""
     end = "\r\n" if "\r\n" in text else "\n"
-    left = without(text, keys, name)
+    left = remove_member(text, keys, name)
     if left and not left.endswith("\n"):
         left += end
     return left + (end if left.strip() else "") + "".join(line + end for line in _written((*keys, name), entry))
 
 
-def without(text: str, keys: tuple[str, ...], name: str) -> str:
-    """The text without this table and those below it."""
+def remove_member(text: str, keys: tuple[str, ...], name: str) -> str:
+    """Return the text without this table and those below it."""
     return "".join(_cut(text.splitlines(keepends=True), _Table((*keys, name))))
 
 
 class _Table:
-    """A table by its path."""
+    """A table, identified by its path."""
 
     def __init__(self, path: tuple[str, ...]) -> None:
         self._path = path
 
     def begins_at(self, line: str) -> bool:
-        """Whether the line is its head, or that of one below it."""
+        """Whether the line is the header of the table, or of one below it."""
         head = _head(line)
         return head is not None and head[: len(self._path)] == self._path
 
 
 def _cut(lines: list[str], table: _Table) -> list[str]:
-    """Without its lines. What stands above the next head belongs to that."""
+    """Return the lines without those of the table. Comments above the next header belong to that."""
     left: list[str] = []
     inside = False
     waiting: list[str] = []
@@ -46,7 +46,7 @@ def _cut(lines: list[str], table: _Table) -> list[str]:
         if _head(line) is not None:
             was, inside = inside, table.begins_at(line)
             if inside and not was and left and not left[-1].strip():
-                left.pop()  # one blank line goes with the table that it sets apart
+                left.pop()  # the blank line before a table is removed with it
             if not inside:
                 left += waiting
             waiting = []
@@ -60,7 +60,7 @@ def _cut(lines: list[str], table: _Table) -> list[str]:
 
 
 def _head(line: str) -> tuple[str, ...] | None:
-    """The path of the table that begins with this line."""
+    """Return the path of the table whose header is this line; None if it is no header."""
     if not line.lstrip().startswith("["):
         return None
     try:
@@ -101,7 +101,7 @@ def _value(value: object) -> str:
         case list() | tuple():
             return f"[{', '.join(map(_value, value))}]"
         case _:
-            raise FileNotUnderstood("would have to say what TOML cannot")
+            raise FileNotUnderstood("cannot hold this value, because TOML has no such type")
 
 
 def _text(value: str) -> str:

@@ -13,10 +13,10 @@ import typer
 
 from mcpguard.agents.backups import Backups
 from mcpguard.agents.candidates import Candidate
-from mcpguard.agents.changing import carry_out, planned, taking_back
-from mcpguard.agents.joining import ProgramStanding, joined, standing
+from mcpguard.agents.file_changes import carry_out, plan_change, plan_undo
+from mcpguard.agents.guard_entry import ProgramStatus, guard_edit, program_status
 from mcpguard.agents.programs import PROGRAMS
-from mcpguard.app.places import connected
+from mcpguard.app.places import agent_backups
 from mcpguard.cli.agents.client_entry import ConnectOver, ShownFace, WantedEntry, reach
 from mcpguard.cli.agents.config_homes import HomeFolder, Project, home_of, named_program
 from mcpguard.cli.agents.connect_dialogue import (
@@ -73,19 +73,19 @@ def connect(
     guard = GuardClient(found.settings.data_dir)
     guarded = guarded_by(found.settings, guard if guard.is_running() else None)
     if program is None:
-        print_standings([standing(each, home_of(home), project.resolve(), guarded) for each in PROGRAMS], output)
+        print_standings([program_status(each, home_of(home), project.resolve(), guarded) for each in PROGRAMS], output)
         return
     which = named_program(program)
-    backups = Backups(connected(found.settings), which.name)
+    backups = Backups(agent_backups(found.settings), which.name)
     if undo:
-        change = run_or_exit(lambda: taking_back(backups))
+        change = run_or_exit(lambda: plan_undo(backups))
         show_taking_back(which, change, output)
     else:
-        at = standing(which, home_of(home), project.resolve(), guarded)
+        at = program_status(which, home_of(home), project.resolve(), guarded)
         by = reach(which, WantedEntry(over, face, token_file, config), found, guard)
         replaced = _replaced(at, replace, asking=not (yes or dry_run))
-        edit = run_or_exit(lambda: joined(at, by, name, replaced))
-        change = run_or_exit(lambda: planned(at.place, edit), lambda: tell_snippet(at, edit))
+        edit = run_or_exit(lambda: guard_edit(at, by, name, replaced))
+        change = run_or_exit(lambda: plan_change(at.place, edit), lambda: tell_snippet(at, edit))
         show_change(at, change, edit, output)
     if dry_run or change.after == change.before:
         return
@@ -95,7 +95,7 @@ def connect(
     tell_left(which, change, backups)
 
 
-def _replaced(at: ProgramStanding, replace: bool | None, *, asking: bool) -> tuple[Candidate, ...]:
+def _replaced(at: ProgramStatus, replace: bool | None, *, asking: bool) -> tuple[Candidate, ...]:
     """The servers that are removed from the file: as the option says, or as a person answers now."""
     if replace is None:
         return at.replaceable if asking and at.replaceable and asks_to_replace(at) else ()

@@ -8,9 +8,9 @@ import typer
 
 from mcpguard.agents.backups import Backups
 from mcpguard.agents.candidates import Candidate, CandidateWay
-from mcpguard.agents.changing import FileChange, NotChanged
-from mcpguard.agents.editing.edit import Edit, edited
-from mcpguard.agents.joining import ProgramStanding
+from mcpguard.agents.editing.edit import Edit, apply_edit
+from mcpguard.agents.file_changes import FileChange, NotChanged
+from mcpguard.agents.guard_entry import ProgramStatus
 from mcpguard.agents.program import AgentProgram, ConfigFile
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
 from mcpguard.settings.entries.entry import list_names
@@ -31,7 +31,7 @@ def run_or_exit(work: Callable[[], Result], otherwise: Callable[[], None] | None
         raise typer.Exit(1) from None
 
 
-def print_standings(every: Iterable[ProgramStanding], output: Output) -> None:
+def print_standings(every: Iterable[ProgramStatus], output: Output) -> None:
     """Print whether each program is connected with the guard."""
     shown = [_shown(each) for each in every]
     if output is Output.JSON:
@@ -40,7 +40,7 @@ def print_standings(every: Iterable[ProgramStanding], output: Output) -> None:
         print_table(HEAD, map(_row, shown))
 
 
-def _shown(at: ProgramStanding) -> dict[str, Any]:
+def _shown(at: ProgramStatus) -> dict[str, Any]:
     return {
         "program": at.program.name,
         "title": at.program.title,
@@ -69,7 +69,7 @@ def _row(shown: dict[str, Any]) -> tuple[str, ...]:
     return shown["title"], shown["file"], "connected" if shown["connected"] else "not connected", loose, todo
 
 
-def show_change(at: ProgramStanding, change: FileChange, edit: Edit, output: Output) -> None:
+def show_change(at: ProgramStatus, change: FileChange, edit: Edit, output: Output) -> None:
     """Print the change before it is made."""
     if output is Output.JSON:
         print_json(
@@ -111,17 +111,17 @@ def show_taking_back(program: AgentProgram, change: FileChange, output: Output) 
 
 def snippet(place: ConfigFile, edit: Edit) -> Iterator[str]:
     """The lines of a file that contains nothing but this entry."""
-    yield from edited(b"", place, edit).decode().rstrip("\n").split("\n")
+    yield from apply_edit(b"", place, edit).decode().rstrip("\n").split("\n")
 
 
-def tell_snippet(at: ProgramStanding, edit: Edit) -> None:
+def tell_snippet(at: ProgramStatus, edit: Edit) -> None:
     """Print the entry for a person to put into the file."""
     typer.echo(f"To connect {at.program.title}, put this into {visible(str(at.place.path))}:", err=True)
     for line in snippet(at.place, Edit(edit.put)):
         typer.echo(visible(line))
 
 
-def asks_to_replace(at: ProgramStanding) -> bool:
+def asks_to_replace(at: ProgramStatus) -> bool:
     """Whether a person wants to remove servers from the file that the guard has too."""
     names = list_names(each.item.label for each in at.replaceable)
     return sys.stdin.isatty() and typer.confirm(
@@ -152,7 +152,7 @@ def tell_left(program: AgentProgram, change: FileChange, backups: Backups) -> No
     typer.echo(f"Next: {program.after}.", err=True)
 
 
-def _tell_loose(at: ProgramStanding, edit: Edit) -> None:
+def _tell_loose(at: ProgramStatus, edit: Edit) -> None:
     left = [each for each in at.direct if each.item.place != at.place or each.item.label not in edit.take]
     if not left:
         return

@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 
 from mcpguard.agents.candidates import Candidate, CandidateWay
-from mcpguard.agents.reading import Contents
+from mcpguard.agents.config_files import Contents
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.settings.entries.entry import list_names
@@ -23,7 +23,7 @@ def import_result(each: Candidate, came: str, why: str = "", **more: object) -> 
     """The result of one entry. One that is not new is never added."""
     if each.way is not CandidateWay.NEW:
         came = each.way.value if each.way in (CandidateWay.HERE, CandidateWay.AGAIN) else REFUSED
-    taken = each.confided if came != REFUSED else None
+    taken = each.secret_free if came != REFUSED else None
     return {
         "name": each.name,
         "result": came,
@@ -39,7 +39,7 @@ def import_result(each: Candidate, came: str, why: str = "", **more: object) -> 
 
 
 def _shown(each: Candidate) -> dict[str, Any]:
-    place, taken = each.item.place, each.confided
+    place, taken = each.item.place, each.secret_free
     return {
         "program": each.item.program.name,
         "file": str(place.path),
@@ -48,7 +48,7 @@ def _shown(each: Candidate) -> dict[str, Any]:
         "name": each.name,
         "becomes": each.way.value,
         "why": each.why,
-        "reached": each.reached,
+        "reached": each.target,
         "secrets": [path.name for path in taken.files] if taken else [],
         "to_write": [str(path) for path in taken.asked] if taken else [],
         "variables": [*taken.variables] if taken else [],
@@ -84,11 +84,11 @@ def _rows(found: Iterable[Candidate]) -> Iterator[tuple[str, ...]]:
     for each in found:
         more = filter(None, (each.why, _secrets(each)))
         becomes = ": ".join((each.way.value, "; ".join(more))).removesuffix(": ")
-        yield each.item.program.title, each.item.scope, each.name, each.reached, becomes
+        yield each.item.program.title, each.item.scope, each.name, each.target, becomes
 
 
 def _secrets(each: Candidate) -> str:
-    count = len(each.confided.files) if each.confided and each.way is CandidateWay.NEW else 0
+    count = len(each.secret_free.files) if each.secret_free and each.way is CandidateWay.NEW else 0
     return f"{count} secret{'s' if count > 1 else ''} to be stored in a file" if count else ""
 
 

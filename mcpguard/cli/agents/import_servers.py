@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 import typer
 
-from mcpguard.agents.candidates import Candidate, CandidateWay, Guarded, candidate, candidates
-from mcpguard.agents.reading import read
+from mcpguard.agents.candidates import Candidate, CandidateWay, GuardedServers, candidate, candidates
+from mcpguard.agents.config_files import read_files
 from mcpguard.cli.agents.config_homes import HomeFolder, Programs, Project, chosen_programs, home_of
 from mcpguard.cli.agents.import_report import (
     ADDED,
@@ -74,7 +74,9 @@ def importing(
     guard = GuardClient(settings.data_dir)
     runs = guard.is_running()
     guarded = guarded_by(settings, guard if runs or ((server or every) and not dry_run) else None)
-    files = [each for program in chosen_programs(programs) for each in read(program, home_of(home), project.resolve())]
+    files = [
+        each for program in chosen_programs(programs) for each in read_files(program, home_of(home), project.resolve())
+    ]
     items = [item for each in files for item in each.items]
     found = candidates(items, guarded)
     new = [each for each in found if each.way is CandidateWay.NEW]
@@ -94,7 +96,9 @@ def importing(
     raise typer.Exit(1 if any(each["result"] == REFUSED for each in results) else 0)
 
 
-def _named(names: Iterable[str], found: list[Candidate], guarded: Guarded, called: str | None) -> list[Candidate]:
+def _named(
+    names: Iterable[str], found: list[Candidate], guarded: GuardedServers, called: str | None
+) -> list[Candidate]:
     """The entries with these names; of several, the first that is not a duplicate."""
     chosen = []
     for name in names:
@@ -109,7 +113,7 @@ def _named(names: Iterable[str], found: list[Candidate], guarded: Guarded, calle
     return chosen
 
 
-def _renamed(alike: list[Candidate], guarded: Guarded, called: str) -> Candidate:
+def _renamed(alike: list[Candidate], guarded: GuardedServers, called: str) -> Candidate:
     """Of the entries with one name, the one whose name is taken, under its new name."""
     which = next((each for each in alike if each.way is CandidateWay.TAKEN), alike[0])
     return candidate(which.item, guarded, called)
@@ -136,22 +140,22 @@ def _asked(new: list[Candidate]) -> list[Candidate]:
 
 def _confined(each: Candidate, sandbox: Confining | None) -> Candidate:
     """The entry with the sandbox of the option, if it is a local server."""
-    if sandbox is None or each.confided is None or not isinstance(each.launch, StdioLaunch):
+    if sandbox is None or each.secret_free is None or not isinstance(each.launch, StdioLaunch):
         return each
-    confided = replace(each.confided, members={**each.confided.members, "sandbox": sandbox.value})
-    return replace(each, confided=confided, launch=replace(each.launch, profile=Profile(sandbox)))
+    confided = replace(each.secret_free, members={**each.secret_free.members, "sandbox": sandbox.value})
+    return replace(each, secret_free=confided, launch=replace(each.launch, profile=Profile(sandbox)))
 
 
 def _imported(guard: GuardClient, each: Candidate) -> dict[str, Any]:
     """Add one entry to the guard, and return the result."""
-    if each.way is not CandidateWay.NEW or each.confided is None:
+    if each.way is not CandidateWay.NEW or each.secret_free is None:
         return import_result(each, REFUSED)
     try:
-        made = keep_secrets(each.confided.files)
+        made = keep_secrets(each.secret_free.files)
     except NotKept as error:
         return import_result(each, REFUSED, str(error))
     try:
-        body = {"name": each.name, "config": dict(each.confided.members), "imported": True}
+        body = {"name": each.name, "config": dict(each.secret_free.members), "imported": True}
         added = guard.request("POST", SERVERS, body)
     except GuardProblem as problem:
         remove_secrets(made)

@@ -1,14 +1,14 @@
 """The servers that the guard already has, as far as it can be asked."""
 
-from mcpguard.agents.candidates import Guarded
+from mcpguard.agents.candidates import GuardedServers
 from mcpguard.app.places import server_secrets
 from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, server_path
 from mcpguard.settings.model import Settings
 
 
-def guarded_by(settings: Settings, guard: GuardClient | None) -> Guarded:
+def guarded_by(settings: Settings, guard: GuardClient | None) -> GuardedServers:
     """The servers of the guard; none if there is no guard to ask."""
     every = guard.get_all(SERVERS, "servers")["servers"] if guard else []
     standings = {str(each["name"]): str(each["standing"]) for each in every}
     launches = {name: guard.get(server_path(name))["launch"] for name in standings} if guard else {}
-    return Guarded(launches, standings, (f"http://{settings.listen}",), server_secrets(settings))
+    return GuardedServers(launches, standings, (f"http://{settings.listen}",), server_secrets(settings))

@@ -20,7 +20,7 @@ from mcpguard.cli.shared.guard_client import server_path
 from mcpguard.domain.servers.launches import Launch, StdioLaunch
 from mcpguard.settings.entries.references import LARGEST_SECRET, BadTemplate, Reference, ReferenceKind, references_in
 from mcpguard.upstreams.packages.package import Ecosystem, Package
-from mcpguard.upstreams.packages.recognising import recognised
+from mcpguard.upstreams.packages.package_commands import recognise_package
 
 MOST: Final = 50
 """Servers that the guard is asked about, one by one."""
@@ -97,7 +97,7 @@ def _program(evidence: DoctorEvidence, start: _Start) -> Iterator[DoctorFinding]
     if not start.command:
         return
     path = start.templates.get("PATH", evidence.environ.get("PATH", ""))
-    package = recognised(start.command, start.arguments)
+    package = recognise_package(start.command, start.arguments)
     if isinstance(package, Package):
         beside = os.pathsep.join(filter(None, (str(Path(start.command).parent) if "/" in start.command else "", path)))
         for each in NEEDED[package.ecosystem]:

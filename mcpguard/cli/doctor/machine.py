@@ -11,7 +11,7 @@ from typing import Final
 from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.upstreams.sandbox.probe import Fails, probed
+from mcpguard.upstreams.sandbox.probe import NoSandbox, probe_sandbox
 
 BESIDES: Final = 200
 """Open files besides those of connections: the database, logs, servers."""
@@ -48,8 +48,8 @@ def _no_sandbox(evidence: DoctorEvidence) -> str:
     if evidence.status is not None:
         found = evidence.status["sandbox"]
         return "" if found["works"] else str(found["why"])
-    tried = probed()
-    return tried.why if isinstance(tried, Fails) else ""
+    tried = probe_sandbox()
+    return tried.why if isinstance(tried, NoSandbox) else ""
 
 
 def open_files(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:

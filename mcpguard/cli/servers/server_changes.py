@@ -16,8 +16,8 @@ from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.packages.bringing import HOW, bring, brought, folder
 from mcpguard.upstreams.packages.not_installed import NotInstalled
+from mcpguard.upstreams.packages.own_uv import HOW, fetch_own_uv, fetched_uv, uv_folder
 
 LARGEST = 1024 * 1024
 UV = ("uv", "uvx")
@@ -76,7 +76,7 @@ def add(  # noqa: PLR0917 - each is an option of the command
     print_answer(output, server, f"{server['name']} was added, and is {server['standing']}")
     _tell(server["notices"])
     warn_of_confinement(server)
-    if command and Path(command[0]).name in UV and not (shutil.which("uv") or brought(settings.data_dir)):
+    if command and Path(command[0]).name in UV and not (shutil.which("uv") or fetched_uv(settings.data_dir)):
         warn(f"uv, which installs {server['name']}, is not on this host: install it, or have one fetched ({HOW})")
     if server["standing"] == "quarantined":
         typer.echo(f"List what it offers: mcpguard server inspect {server['name']}", err=True)
@@ -124,10 +124,10 @@ def remove(
 
 def fetch_uv(config: Config = None, data_dir: DataDir = None) -> None:
     """Fetch uv, which installs what uvx runs, from PyPI into a folder of the guard's own. No guard needs to run."""
-    place = folder(load_settings(config, data_dir=data_dir).settings.data_dir)
+    place = uv_folder(load_settings(config, data_dir=data_dir).settings.data_dir)
     typer.echo(f"Fetching uv into {place} …", err=True)
     try:
-        program = bring(place)
+        program = fetch_own_uv(place)
     except NotInstalled as error:
         typer.echo(f"mcpguard: {visible(str(error))}", err=True)
         raise typer.Exit(1) from None

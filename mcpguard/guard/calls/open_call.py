@@ -35,7 +35,7 @@ from mcpguard.upstreams.exchange.endings import Unsent
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.call_slots import Busy
 from mcpguard.upstreams.protocol.calls_in_flight import Overdue
-from mcpguard.upstreams.supervise.fleet import Fleet, Placed, Turn, Unreachable
+from mcpguard.upstreams.supervise.fleet import Fleet, PlaceRequest, Turn, Unreachable
 from mcpguard.upstreams.supervise.succession import Unsettling
 
 if TYPE_CHECKING:
@@ -181,7 +181,9 @@ class OpenCall:
         try:
             reason = Reason.CAPABILITY_UNCONFIRMED
             for _ in range(MOST_TRIES):
-                async with self._services.fleet.turn(server, Placed(subject.key, subject.caller.id, client)) as turn:
+                async with self._services.fleet.turn(
+                    server, PlaceRequest(subject.key, subject.caller.id, client)
+                ) as turn:
                     turn.reachable()
                     # Waiting for a place takes time, in which anything may be revoked. Asked once more, with nothing
                     # awaited after it.

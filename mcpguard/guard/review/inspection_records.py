@@ -29,7 +29,7 @@ from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.process.logs import LogMark
-from mcpguard.upstreams.protocol.error_sentences import of_ours
+from mcpguard.upstreams.protocol.error_sentences import without_last_words
 
 CUT_OFF: Final = "the inspection was interrupted"
 GUARD_ENDED: Final = "the inspection was interrupted: the guard stopped, or could not record the result"
@@ -130,4 +130,4 @@ def _launch(known: ServerState) -> Fingerprint | None:
 
 
 def _bounded(why: str) -> str:
-    return visible(of_ours(why))[:LONGEST]
+    return visible(without_last_words(why))[:LONGEST]

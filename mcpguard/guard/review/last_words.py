@@ -16,12 +16,12 @@ from mcpguard.guard.review.log_lines import fit
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.upstreams.process.logs import LogMark
-from mcpguard.upstreams.supervise.reach import Wrote
+from mcpguard.upstreams.supervise.reach import LastOutput
 
 MOST_LINES: Final = 10
 MOST_BYTES: Final = 64 * 1024
 Marks = Callable[[str], Awaitable[LogMark]]
-Reads = Callable[[DeclaredServer, int, LogMark], Awaitable[Wrote]]
+Reads = Callable[[DeclaredServer, int, LogMark], Awaitable[LastOutput]]
 
 
 class LastWords:

@@ -50,7 +50,7 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import versions
 from mcpguard.store.rows.versions import Version
-from mcpguard.upstreams.sandbox.unseen import unseen
+from mcpguard.upstreams.sandbox.unmounted_paths import unmounted_paths
 
 _SCHEME: Final = re.compile(r"(Bearer|Basic|Token) +\$\{[^{}]*\}", re.IGNORECASE)
 MOST_SHOWN: Final = 60_000
@@ -181,7 +181,7 @@ class ServerQueries:
             "declared": launch.as_declared().profile.value,
             "chosen": launch.instead_of is not None,
             "mounts": [str(mount) for mount in launch.mounts],
-            "unseen": list(unseen(launch)),
+            "unseen": list(unmounted_paths(launch)),
             "needs": [{"need": each.need.value, "seen": each.seen, "remedy": each.need.remedy} for each in signs],
             "impossible": None if self._sandbox.works or launch.profile is Profile.NONE else self._sandbox.why,
         }

@@ -24,7 +24,7 @@ from mcpguard.guard.review.log_lines import Fit, fit
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.policy.scopes import is_server_in_scope
-from mcpguard.upstreams.supervise.reach import Wrote
+from mcpguard.upstreams.supervise.reach import LastOutput
 
 MOST_BYTES: Final = 256 * 1024
 """Bytes of a log that are read."""
@@ -32,7 +32,7 @@ _STANDS: Final = {
     UpstreamStanding.QUARANTINED: Reason.SERVER_QUARANTINED,
     UpstreamStanding.BLOCKED: Reason.SERVER_BLOCKED,
 }
-Reads = Callable[[DeclaredServer, int], Awaitable[Wrote]]
+Reads = Callable[[DeclaredServer, int], Awaitable[LastOutput]]
 
 
 class ServerLogs:

@@ -1,1 +1,1 @@
-"""Messages to and from one server: who asked what, and who is answered."""
+"""Messages to and from one server: which request an answer belongs to, and who gets it."""

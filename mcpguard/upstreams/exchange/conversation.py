@@ -1,11 +1,11 @@
-"""What every conversation with a server looks like from above, however the server is reached.
+"""The interface of a conversation with a server, the same for every transport.
 
 Rules for whoever implements one:
-1. Whatever a server does costs nobody else: reading never waits for a caller, nor for what a request of the server's
-   own sets in motion. A request of ours ends with its answer, the server's error, the caller's cancellation, or the
-   end of the conversation.
-2. What a server sends without being asked is bounded, and what cannot be understood is counted and passed over.
-3. What was asked and what came back are raw values: nothing is added and nothing is lost.
+1. Whatever a server does costs nobody else: reading never waits for a caller, nor for the handling of a request that
+   the server makes. A request of the guard ends with its answer, the server's error, the caller's cancellation, or
+   the end of the conversation.
+2. Unsolicited messages of a server are bounded, and messages that cannot be parsed are counted and skipped.
+3. Requests and results are raw values: nothing is added and nothing is lost.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,22 +20,22 @@ INTERNAL_ERROR = -32603
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 DENIED = -31010
-"""Ours, outside of what the protocol reserves: it is understood, and not permitted."""
+"""An error code of the guard, outside of the range that the protocol reserves: understood, but not permitted."""
 
 Params = dict[str, Any] | None
 Origin = object
-"""What a request of ours is made for. It comes back with whatever the server sends on that request's account."""
+"""What a request is made for, for example a call. Whatever the server sends on that request's account carries it."""
 
 OnRequest = Callable[[str, Params, Origin | None], Awaitable[dict[str, Any]]]
-"""Answers a request of the server, or raises Refused. The origin is None where it cannot be known."""
+"""Answers a request of the server, or raises RefusedRequest. The origin is None where it cannot be known."""
 OnNotification = Callable[[str, Params, Origin | None], None]
-"""Takes a notification. It cannot wait, so that no slow reader of one holds up the others."""
+"""Takes a notification. It is not a coroutine, so that no slow reader of one notification can hold up the others."""
 
 
 class StandingRequest:
-    """The origin of a request that stays open, so that what a server says meanwhile need not be said on its account.
+    """The origin of a request that stays open. Other messages that come meanwhile are not attributed to it.
 
-    `acknowledged` is set when the server has said which resources it tells of; those are `honoured`.
+    `acknowledged` is set once the server has named the resources whose changes it reports; those are `honoured`.
     """
 
     def __init__(self) -> None:
@@ -43,18 +43,19 @@ class StandingRequest:
         self.honoured: frozenset[str] = frozenset()
 
     def acknowledge(self, params: Params) -> None:
-        """Take the server's word, the first one."""
+        """Take the server's acknowledgement. Only the first one counts, so that a server cannot widen it later."""
+        # A second acknowledgement could add resources that nobody subscribed to.
         if self.acknowledged.is_set():
             return
-        said = (params or {}).get("notifications")
-        uris = said.get("resourceSubscriptions") if isinstance(said, dict) else None
+        notifications = (params or {}).get("notifications")
+        uris = notifications.get("resourceSubscriptions") if isinstance(notifications, dict) else None
         if isinstance(uris, list):
             self.honoured = frozenset(uri for uri in uris if isinstance(uri, str))
         self.acknowledged.set()
 
 
 class RefusedRequest(GuardError):
-    """A request of the server that is answered with an error."""
+    """A request of the server is answered with an error."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(str(error.get("message")))
@@ -62,7 +63,7 @@ class RefusedRequest(GuardError):
 
 
 class ServerError(GuardError):
-    """The server answered with an error, which is kept as it is."""
+    """The server answered with an error object, which is kept unchanged."""
 
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(f"the server answered with the error {error.get('code')}")
@@ -71,7 +72,7 @@ class ServerError(GuardError):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is taken from a server."""
+    """Limits on what a server may send: size and depth of a message, and its own requests in progress."""
 
     message_bytes: int = 16 * 1024 * 1024
     depth: int = 64
@@ -80,7 +81,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class Counts:
-    """What was passed over."""
+    """How many messages of a server were skipped, by reason."""
 
     unreadable: int = 0
     dropped: int = 0
@@ -88,15 +89,15 @@ class Counts:
 
 
 class Conversation(Protocol):
-    """Questions to one server and its answers. `run` has to run for as long as anything is asked."""
+    """Sends requests to one server and returns its answers. `run` has to run for as long as requests are made."""
 
     counts: Counts
     artifact: str | None
-    """What runs at the other end, where it can be told: a package with its version and digest, or a file's digest."""
+    """What runs at the other end, where that is known: a package with its version and digest, or a file's digest."""
 
     @property
     def in_doubt(self) -> bool:
-        """Whether the server may still be at something that was taken back, so that what it says could be for that."""
+        """Whether the server may still be working on a cancelled request, so that a message could belong to that."""
         ...
 
     async def request(
@@ -106,20 +107,20 @@ class Conversation(Protocol):
         origin: Origin | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Ask, and return the result. Raises ServerError, or TransportEnded when there is nobody to answer.
+        """Send a request and return its result. Raises ServerError, or TransportEnded when nobody can answer.
 
-        A caller that is cancelled takes the question back. `headers` go with it where there are headers.
+        If the caller is cancelled, so is the request. `headers` are sent along where the transport has headers.
         """
         ...
 
     async def notify(self, method: str, params: Params = None) -> None:
-        """Tell. Returns when it is on its way; raises TransportEnded when there is nobody to tell."""
+        """Send a notification. Returns once it is on its way; raises TransportEnded when the server is gone."""
         ...
 
     async def run(self) -> None:
-        """Read until the conversation ends; then everyone who waits hears of it."""
+        """Read until the conversation ends, and then end every request that still waits."""
         ...
 
     def speak(self, version: str) -> None:
-        """From now on, in this revision of the protocol: negotiation has chosen it."""
+        """Use this revision of the protocol from now on: negotiation has chosen it."""
         ...

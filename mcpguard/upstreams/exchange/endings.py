@@ -1,23 +1,23 @@
-"""The ways in which a message to a remote server comes to nothing, told apart by what the server can have done."""
+"""The ways in which a message to a remote server can fail, told apart by what the server can have done with it."""
 
 from mcpguard.upstreams.exchange.transport import TransportEnded
 
 
 class Unsent(TransportEnded):
-    """Nothing of this message has left us, so it cannot have been carried out. Others may go on."""
+    """Nothing of this message has left the guard, so it cannot have been executed. The conversation goes on."""
 
 
 class Unsayable(Unsent):
-    """It holds what no message can, such as half a character."""
+    """The message cannot be encoded, because it holds half a character (a lone surrogate)."""
 
 
 class Unanswered(TransportEnded):
-    """This message gets no answer that could be used; whether it was carried out is not known. Others go on."""
+    """The message gets no usable answer, and whether it was executed is unknown. The conversation goes on."""
 
 
 class TooLarge(Unanswered):
-    """The answer was larger than what is taken from a server, and was not read to its end."""
+    """The answer exceeds the size limit, and was not read to its end."""
 
 
 class SessionLost(TransportEnded):
-    """The server has forgotten the session, and with it all that was asked in it. A new one has to be begun."""
+    """The server has dropped the session, and with it every request in it. A new session has to be started."""

@@ -1,6 +1,6 @@
-"""Reading what servers say. A message can be made so that it takes seconds to read.
+"""Parsing the messages of servers. A server can craft a message that takes seconds to parse.
 
-Only who asked that server waits for it.
+Only callers of that server wait for it: the rest of the guard goes on.
 """
 
 from functools import partial
@@ -12,18 +12,19 @@ from mcpguard.codec.messages import Message, read
 from mcpguard.upstreams.exchange.conversation import Bounds
 
 LARGE = 128 * 1024
-"""Bytes; smaller messages are read at once, because a thread costs more than they can."""
+"""Bytes. Smaller messages are parsed at once: starting a thread would cost more than parsing them can."""
 
 
 class ServerMessageReader:
-    """Reads the messages of one server, the large ones one after the other in a thread."""
+    """Parses the messages of one server, the large ones one after the other in a thread."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._read = partial(read, max_bytes=bounds.message_bytes, max_depth=bounds.depth)
         self._turn = anyio.CapacityLimiter(1)
 
     async def read(self, data: bytes) -> Message:
-        """The message in `data`. Raises BadMessage."""
+        """Return the message in `data`. Raises BadMessage."""
         if len(data) <= LARGE:
             return self._read(data)
+        # One thread for each server: otherwise a single server with many large messages would occupy the whole pool.
         return await anyio.to_thread.run_sync(self._read, data, limiter=self._turn, abandon_on_cancel=True)

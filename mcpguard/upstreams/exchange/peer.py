@@ -1,16 +1,15 @@
-"""A conversation with one server over a stream of messages: who asked what, and who is answered.
+"""A conversation with one server over a single stream of messages: requests are matched with their answers.
 
 Rules kept here:
-1. Reading never waits for anything but the next message: not for a caller, not for what a server's own request sets in
-   motion. So a request of the server during a call cannot block the call's answer.
+1. Reading never waits for anything but the next message: not for a caller, not for the handling of a request that the
+   server makes. So a request of the server during a call cannot block the call's answer.
 2. Every request ends: with its answer, with the server's error, with the caller's cancellation, or with the end of the
    stream, which ends them all. An answer that nobody waits for any more is dropped.
-3. What the server sends without being asked is bounded: beyond a number of requests in progress they are refused (and
-   dropped, where it does not read the refusals). Servers of the modern era may not ask anything: that is dropped and
-   counted. Notifications are handed over at once, in the order in which they came, before the answer that follows them;
-   nothing of them is kept here.
-4. A line that is no message costs nobody but itself: it is counted and passed over.
-5. No answer counts before it is confirmed that who answers is who was started.
+3. Unsolicited messages are bounded: requests beyond a limit are refused, and dropped where the server does not even
+   read its refusals. Servers of the modern era may not make requests: those are dropped and counted. Notifications
+   are handed over at once, in the order in which they came and before the answer that follows them; none is stored.
+4. A line that is no message affects nothing else: it is counted and skipped.
+5. No answer counts before it is confirmed that the program that answers is the one that was started.
 """
 
 import itertools
@@ -23,7 +22,7 @@ from anyio.abc import TaskGroup
 
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, is_id, write
-from mcpguard.upstreams.exchange.attribution import Whose
+from mcpguard.upstreams.exchange.attribution import RequestOrigins
 from mcpguard.upstreams.exchange.conversation import (
     Bounds,
     Counts,
@@ -36,14 +35,14 @@ from mcpguard.upstreams.exchange.conversation import (
 )
 from mcpguard.upstreams.exchange.endings import Unsayable
 from mcpguard.upstreams.exchange.message_reader import ServerMessageReader
-from mcpguard.upstreams.exchange.server_requests import Serving
+from mcpguard.upstreams.exchange.server_requests import ServerRequests
 from mcpguard.upstreams.exchange.transport import MessageTransport, TransportEnded
 
 log = structlog.get_logger("mcpguard.upstreams")
 
 
 class _Pending:
-    """A request that waits for its answer."""
+    """A request that waits for its answer, or for the end of the stream."""
 
     def __init__(self, origin: Origin | None) -> None:
         self.origin = origin
@@ -56,7 +55,7 @@ class _Pending:
 
 
 class StreamPeer:
-    """One side of a conversation. `run` reads; everything else may be called from any task while it runs."""
+    """The guard's side of a conversation. `run` reads; everything else may be called from any task while it runs."""
 
     def __init__(
         self,
@@ -75,9 +74,9 @@ class StreamPeer:
         self._reader = ServerMessageReader(bounds)
         self._numbers = itertools.count(1)
         self._pending: dict[Id, _Pending] = {}
-        self._whose = Whose()
+        self._whose = RequestOrigins()
         self._modern = False
-        self._serving = Serving(on_request, self._send, bounds, self.counts)
+        self._serving = ServerRequests(on_request, self._send, bounds, self.counts)
         self._ended: TransportEnded | None = None
         self._confirm = confirm
 
@@ -92,26 +91,29 @@ class StreamPeer:
         origin: Origin | None = None,
         headers: Mapping[str, str] | None = None,  # noqa: ARG002 - a stream has none
     ) -> dict[str, Any]:
-        """Ask, and return the result. Raises ServerError, or TransportEnded when there is nobody to answer.
+        """Send a request and return its result. Raises ServerError, or TransportEnded when nobody can answer.
 
-        A caller that is cancelled takes its question back: the server is told, and a late answer is dropped.
+        If the caller is cancelled, the server is told so, and a late answer is dropped.
         """
         if self._ended is not None:
             raise TransportEnded(str(self._ended))
         id_, pending = next(self._numbers), _Pending(origin)
         message = _written(Request(id_, method, params))
+        # Registered before it is sent: a fast server may answer while `send` still waits for room in the pipe.
         self._pending[id_] = pending
         self._whose.begin(id_, origin)
         try:
             await self._transport.send(message)
             await pending.done.wait()
         except anyio.get_cancelled_exc_class():
-            self._whose.take_back(id_)
+            self._whose.cancel(id_)
             await self._take_back(id_)
             raise
         finally:
             self._pending.pop(id_, None)
             self._whose.end(id_)
+        # Between the hash of a program and its start somebody could have exchanged it. So the files are checked once
+        # more before the first answer counts; until that has succeeded every answer waits for it.
         if self._confirm is not None:
             await self._confirm()
             self._confirm = None
@@ -127,16 +129,19 @@ class StreamPeer:
         await self._send(Notification(method, params))
 
     def speak(self, version: str) -> None:
-        """A stream looks the same in every revision; only who may ask on it differs."""
+        """Use this revision. A stream looks the same in each; only whether the server may make requests differs."""
         self._modern = version in envelope.MODERN
 
     async def run(self) -> None:
-        """Read until the stream ends; then everyone who waits hears of it. Raises only what a handler of ours does."""
+        """Read until the stream ends, then end every request that waits. Raises only what a handler raises."""
         try:
             async with anyio.create_task_group() as tasks:
+                # The tasks of the group answer the server's requests. They end with the stream: nobody could read their
+                # answers.
                 await self._read(tasks)
                 tasks.cancel_scope.cancel()
         finally:
+            # Also when this task is cancelled: a caller that waits for an answer here would wait for ever.
             self._end_all(self._ended or TransportEnded("the conversation was ended"))
 
     async def _read(self, tasks: TaskGroup) -> None:
@@ -159,16 +164,18 @@ class StreamPeer:
             case Result() | Failure():
                 self._answered(message)
             case Notification("notifications/cancelled", params):
-                self._serving.taken_back(params)
+                self._serving.cancel(params)
             case Notification(method, params):
-                self._on_notification(method, params, self._standing(params) or self._whose.only)
+                self._on_notification(method, params, self._standing(params) or self._whose.sole_origin)
+            # The modern era has no requests of servers. Answering one would let a server ask a client outside of its
+            # call.
             case Request() if self._modern:
                 self.counts.dropped += 1
             case Request():
-                self._serving.take(message, self._whose.only, tasks)
+                self._serving.take(message, self._whose.sole_origin, tasks)
 
     def _standing(self, params: Params) -> StandingRequest | None:
-        """The request that stays open on whose account this is said, if it names one."""
+        """Return the open request that the message names as its subscription, if it names one."""
         id_ = envelope.meta(params).get(envelope.SUBSCRIPTION)
         pending = self._pending.get(id_) if is_id(id_) else None
         return pending.origin if pending is not None and isinstance(pending.origin, StandingRequest) else None
@@ -177,7 +184,7 @@ class StreamPeer:
         pending = self._pending.get(message.id) if message.id is not None else None
         if pending is None or pending.done.is_set():
             self.counts.late += 1
-            self._whose.answered_late(message.id)
+            self._whose.note_late_answer(message.id)
         else:
             pending.settle(message)
 
@@ -187,11 +194,12 @@ class StreamPeer:
     async def _take_back(self, id_: Id) -> None:
         if self._ended is not None:
             return
+        # Shielded, as the caller is cancelled already, and bounded: a server that reads nothing must not hold it here.
         with anyio.move_on_after(1, shield=True):
             try:
                 await self.notify("notifications/cancelled", {"requestId": id_})
             except TransportEnded:
-                return  # then it needs no telling
+                return  # the server is gone, so there is nobody to tell
 
     def _end_all(self, ended: TransportEnded) -> None:
         self._ended = ended
@@ -204,4 +212,4 @@ def _written(message: Message) -> bytes:
     try:
         return write(message)
     except UnicodeEncodeError as error:
-        raise Unsayable("it holds half a character, which no message can") from error
+        raise Unsayable("the message holds half a character (a lone surrogate) and cannot be encoded") from error

@@ -1,10 +1,10 @@
-"""Answering what a server asks, whichever way it came.
+"""Answering the requests that a server makes, on every transport.
 
 Rules kept here:
-1. Each request is answered by a task of its own, so what it sets in motion holds up no reading.
-2. Beyond a number in progress requests are refused, and beyond twice as many, from a server that does not even read its
-   refusals, dropped. Those on the account of one call are counted by themselves, as clients may take their time.
-3. What the server takes back is ended, and not answered, however soon it does so.
+1. Each request is answered in a task of its own, so that handling it never holds up reading.
+2. Requests beyond a limit are refused. Beyond twice the limit, from a server that does not even read its refusals,
+   they are dropped. Requests on the account of one call are counted by themselves, as a client may take its time.
+3. A request that the server cancels is ended and not answered, however soon it is cancelled.
 """
 
 from collections import Counter
@@ -32,8 +32,8 @@ Send = Callable[[Result | Failure], Awaitable[None]]
 log = structlog.get_logger("mcpguard.upstreams")
 
 
-class Serving:
-    """The requests of one server that are being answered. `send` raises Unsayable, or TransportEnded."""
+class ServerRequests:
+    """Answers the requests of one server. `send` raises Unsayable, or TransportEnded."""
 
     def __init__(self, on_request: OnRequest, send: Send, bounds: Bounds, counts: Counts) -> None:
         self._on_request = on_request
@@ -45,18 +45,21 @@ class Serving:
 
     def take(self, request: Request, origin: Origin | None, tasks: TaskGroup) -> None:
         now = self._now[origin]
+        # A server that sends requests and reads no refusals would fill the pipe, and each refusal would be a waiting
+        # task.
         if now >= 2 * self._most:
             self._counts.dropped += 1
             return
         self._now[origin] += 1
         if now < self._most and request.id not in self._scopes:
+            # The scope exists before the task runs: a cancellation that follows in the same read finds it.
             self._scopes[request.id] = scope = anyio.CancelScope()
             tasks.start_soon(self._serve, request, origin, scope, name="request of the server")
         else:
             tasks.start_soon(self._refuse, request, origin, name="request of the server")
 
-    def taken_back(self, params: Params) -> None:
-        """The server wants no answer any more to the request that it names."""
+    def cancel(self, params: Params) -> None:
+        """End the request that the server names in its cancellation; it gets no answer."""
         id_ = (params or {}).get("requestId")
         scope = self._scopes.get(id_) if is_id(id_) else None
         if scope is not None:
@@ -66,11 +69,12 @@ class Serving:
         with self._counted(origin):
             try:
                 with scope:
-                    await self._answer(await self._found(request, origin))
+                    await self._answer(await self._result(request, origin))
             finally:
+                # Only now may the id be used again: a second request with the id of one in progress is refused.
                 del self._scopes[request.id]
 
-    async def _found(self, request: Request, origin: Origin | None) -> Result | Failure:
+    async def _result(self, request: Request, origin: Origin | None) -> Result | Failure:
         try:
             return Result(request.id, await self._on_request(request.method, request.params, origin))
         except RefusedRequest as refusal:
@@ -78,7 +82,9 @@ class Serving:
 
     async def _refuse(self, request: Request, origin: Origin | None) -> None:
         with self._counted(origin):
-            await self._answer(Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests at once"}))
+            await self._answer(
+                Failure(request.id, {"code": INTERNAL_ERROR, "message": "too many requests in progress"})
+            )
 
     @contextmanager
     def _counted(self, origin: Origin | None) -> Iterator[None]:
@@ -94,7 +100,7 @@ class Serving:
             try:
                 await self._send(answer)
             except Unsayable:
-                said = {"code": INTERNAL_ERROR, "message": "the answer holds what no message can"}
-                await self._send(Failure(answer.id, said))
+                error = {"code": INTERNAL_ERROR, "message": "the answer cannot be encoded"}
+                await self._send(Failure(answer.id, error))
         except TransportEnded:
             log.debug("upstream.answer_unsent")

@@ -1,4 +1,4 @@
-"""What every way to reach a server looks like from above."""
+"""The interface of a stream transport, and the errors that say that a connection is over."""
 
 from typing import Final, Protocol
 
@@ -6,24 +6,24 @@ from mcpguard.domain.errors import GuardError, NotStarted
 
 
 class TransportEnded(GuardError):
-    """There is nobody to speak to any more. Says why in a sentence for the operator."""
+    """The connection to the server is over. The message says why, for the operator."""
 
 
-SAID_LAST: Final = "; it said last: "
-"""Before the last words of a server, at the end of a sentence about its end."""
+SAID_LAST: Final = "; last output: "
+"""Separates the sentence about a server's end from its last line of standard error."""
 
 
 class NeverBegun(TransportEnded, NotStarted):
-    """There never was anybody."""
+    """The process could not be started at all."""
 
 
 class MessageTransport(Protocol):
-    """Messages to and from one server. A message is the bytes of one JSON text; nobody has looked into it yet."""
+    """Carries messages to and from one server. A message is the bytes of one JSON text, not parsed yet."""
 
     async def send(self, message: bytes) -> None:
-        """Raises TransportEnded when it cannot be sent. What was sent in part may have been executed."""
+        """Send a message. Raises TransportEnded; a message that was sent in part may have been executed."""
         ...
 
     async def receive(self) -> bytes:
-        """The next message. Raises TransportEnded at the end, and for a stream that cannot be understood further."""
+        """Return the next message. Raises TransportEnded at the end, and where the stream cannot be parsed further."""
         ...

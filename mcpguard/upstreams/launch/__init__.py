@@ -1,1 +1,1 @@
-"""How a declared server is started, and what exactly is started."""
+"""Decides how a declared server is started, and which program exactly."""

@@ -1,14 +1,14 @@
-"""What is run for a declared process, and how it is confined.
+"""Decides what is run for a declared process, and how it is confined.
 
 Rules kept here:
-1. A package is installed when a person has it looked at, and at no other time. What runs from then on is the tree that
-   was looked at, to the byte, or nothing.
-2. Nor is any other program run than the one that was looked at, where it can be told which that is: a sandbox shows
-   the very bytes that were hashed, or nobody but root and the guard's account can change it (`exposure`); nothing of it
-   lies where a confined server may write; and the files are looked at again before anything that it says counts.
-3. A command that fetches what it runs, and cannot be installed, runs only where it is not confined: a person has agreed
-   to whatever it does.
-4. All of this looks at the disk: everything but `install` is called in a thread.
+1. A package is installed when a user has the server inspected, and at no other time. From then on exactly the inspected
+   tree runs, to the byte, or nothing.
+2. Nor does any other program run than the inspected one, where it is known which that is: a sandbox shows the very
+   bytes that were hashed, or only root and the guard's account can change the file (`exposure`); no part of it lies
+   where a confined server may write; and the files are checked again before anything that the server says counts.
+3. A command that fetches its code at each start, and cannot be installed, runs only without a sandbox: a user has
+   agreed to whatever it does.
+4. All of this reads the disk: call everything but `install` in a thread.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -21,53 +21,55 @@ from mcpguard.domain.errors import NotStarted
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.domain.servers.launches import Launch as DeclaredLaunch
-from mcpguard.upstreams.launch.artifacts import artifact, executed
-from mcpguard.upstreams.launch.exposure import kept, ways
+from mcpguard.upstreams.launch.artifacts import executed_files, file_artifact
+from mcpguard.upstreams.launch.exposure import executed_paths, kept_paths
 from mcpguard.upstreams.packages import trees
-from mcpguard.upstreams.packages.installing import Installing, installed
-from mcpguard.upstreams.packages.launching import from_tree, place
+from mcpguard.upstreams.packages.installation import InstallContext, install_package
 from mcpguard.upstreams.packages.package import Package
-from mcpguard.upstreams.packages.recognising import Unrecognised, recognised
-from mcpguard.upstreams.packages.removing import removed
+from mcpguard.upstreams.packages.package_commands import UnsupportedCommand, recognise_package
+from mcpguard.upstreams.packages.removal import remove_tree
+from mcpguard.upstreams.packages.tree_launch import from_tree, tree_place
 from mcpguard.upstreams.process.program_files import ProgramFile
 from mcpguard.upstreams.process.stdio import Launch
-from mcpguard.upstreams.sandbox.command_files import find, found
+from mcpguard.upstreams.sandbox.command_files import find_program, require_program
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
-from mcpguard.upstreams.sandbox.keeping import KeptPath
-from mcpguard.upstreams.sandbox.mounts import unwritten
-from mcpguard.upstreams.sandbox.probe import Fails, Works
+from mcpguard.upstreams.sandbox.kept_files import KeptPath
+from mcpguard.upstreams.sandbox.mounts import check_unwritable
+from mcpguard.upstreams.sandbox.probe import NoSandbox, UsableSandbox
 from mcpguard.upstreams.transports.dialing import Dialing
 
 Account = Callable[[], int]
 
 
 class NotRunnable(NotStarted):
-    """Nothing that was looked at could be run. Says why."""
+    """There is no inspected program that could be run. The message says why."""
 
 
 class AnotherProgram(NotStarted):
-    """What would be run is not what was looked at."""
+    """The program that would be run is not the inspected one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """What can be started now, and what that is, where it can be told."""
+class ReadyLaunch:
+    """A launch that can be started now, and its artifact where that is known."""
 
     launch: Launch
     artifact: str | None
     files: tuple[ProgramFile, ...] = ()
 
     async def confirm(self) -> None:
-        """Asked once it runs: that its program is still what was looked at. Raises AnotherProgram."""
+        """Check, once the process runs, that its program is still the inspected one. Raises AnotherProgram."""
         if self.files and not await to_thread.run_sync(lambda: all(each.unchanged for each in self.files)):
-            raise AnotherProgram("its program was exchanged or written to while it was started: inspect it again")
+            raise AnotherProgram("its program was replaced or modified while it was being started; inspect it again")
 
 
 @dataclass(frozen=True, slots=True)
-class Starting:
-    """`packages` is the folder of what was installed, `environ` the guard's own environment, `seconds` how long an
-    installation may take and `dialing` where it may lead; `writable` tells which servers run and may write to which
-    folders.
+class LaunchPreparation:
+    """Prepares the launches of declared processes.
+
+    `packages` is the folder of installed packages, `environ` the guard's own environment, `seconds` how long an
+    installation may take and `dialing` which addresses it may reach. `writable` lists the folders that running servers
+    may write to, with the server's name.
     """
 
     confinement: ProcessConfinement
@@ -78,75 +80,82 @@ class Starting:
     writable: Callable[[], Iterable[tuple[str, Mount]]] = tuple
 
     async def install(self, declared: DeclaredServer, values: Mapping[str, str]) -> DeclaredServer:
-        """The same, with what was installed for it. `values` are those of its environment.
+        """Return the declaration with the artifact of the package that was installed for it.
+
+        `values` are those of the server's environment.
 
         Raises NotInstalled, Refused or NotRunnable.
         """
         launch = declared.launch
         package = _package(launch) if isinstance(launch, StdioLaunch) else None
         if package is None:
-            return replace(declared, artifact=None)  # whatever would be run is what is looked at
+            return replace(declared, artifact=None)  # the inspection takes the digest of whatever it starts
         folder, here = self.packages / declared.name, self.confinement.here
-        if isinstance(here, Fails) and not _unconfined(launch):
-            raise NotRunnable(f"its package cannot be installed, as nothing can be confined here: {here.why}")
+        if isinstance(here, NoSandbox) and not _unconfined(launch):
+            raise NotRunnable(f"its package cannot be installed, because this host has no working sandbox: {here.why}")
         code = {name: value for name, value in values.items() if is_code(name)}
-        sandbox = here.sandbox if isinstance(here, Works) else None
-        way = Installing(sandbox, self.confinement.data, self.environ, code, self.seconds, self.dialing)
-        tree = await installed(package, folder, way)
+        sandbox = here.sandbox if isinstance(here, UsableSandbox) else None
+        way = InstallContext(sandbox, self.confinement.data, self.environ, code, self.seconds, self.dialing)
+        # The old tree stays until the new one is inspected and approved: the approved run must not lose its files.
+        tree = await install_package(package, folder, way)
         wanted = {tree.artifact, declared.artifact or ""}
-        await to_thread.run_sync(trees.cleared, folder, wanted)
+        await to_thread.run_sync(trees.remove_other_trees, folder, wanted)
         return replace(declared, artifact=tree.artifact)
 
-    def ready(
+    def prepare(
         self, declared: DeclaredServer, launch: StdioLaunch, plain: Launch, account: Account | None = None
-    ) -> Ready:
-        """`account` tells as whom it runs where it is confined and the guard is root.
+    ) -> ReadyLaunch:
+        """Return what can be started. `account` gives the user that a confined server runs as if the guard is root.
 
         Raises Refused, Changed, AnotherProgram or NotRunnable.
         """
         package, inside = _package(launch), not _unconfined(launch)
         if package is None:
-            program = find(plain.command, plain.environment, plain.folder)
-            files = executed(plain, program) if program else ()
-            now = artifact(files)
+            program = find_program(plain.command, plain.environment, plain.folder)
+            files = executed_files(plain, program) if program else ()
+            now = file_artifact(files)
             if declared.artifact not in (None, now):
-                raise AnotherProgram("its program is not the one that was looked at and approved: inspect it again")
-            plain = replace(plain, command=str(program)) if program else plain  # nobody looks for it a second time
+                raise AnotherProgram("its program is not the one that was inspected and approved; inspect it again")
+            # By its absolute path from here on: a second search of the PATH could find another file than the hashed.
+            plain = replace(plain, command=str(program)) if program else plain
             show = self._prevented(declared.name, launch, plain, files)
-            return Ready(self.confinement.confined(launch, plain, kept=show, account=account), now, files)
+            return ReadyLaunch(self.confinement.confine(launch, plain, kept=show, account=account), now, files)
         if declared.artifact is None:
-            raise NotRunnable("its package was never installed: inspect it")
-        tree = trees.kept(self.packages / declared.name, package, declared.artifact)
-        trees.verified(tree, declared.artifact)
+            raise NotRunnable("its package is not installed; inspect the server to install it")
+        tree = trees.approved_tree(self.packages / declared.name, package, declared.artifact)
+        # At each start, not once: the folder belongs to the guard's account, but a backup or a person may have changed
+        # it.
+        trees.verify_tree(tree, declared.artifact)
         from_it = from_tree(package, tree, plain, inside=inside)
+        # The interpreter of a package lies outside of its tree, so it needs the same check as any other program.
         self._prevented(declared.name, launch, from_it)
-        own = [place(tree)] if inside else []
-        return Ready(self.confinement.confined(launch, from_it, own, account=account), tree.artifact)
+        own = [tree_place(tree)] if inside else []
+        return ReadyLaunch(self.confinement.confine(launch, from_it, own, account=account), tree.artifact)
 
     def _prevented(
         self, name: str, declared: StdioLaunch, launch: Launch, files: Collection[ProgramFile] = ()
     ) -> list[KeptPath]:
-        """What a sandbox has to show so that nobody can exchange its program. Raises Refused where somebody could."""
-        program = found(launch.command, launch.environment, launch.folder)
+        """Return what a sandbox shows so that nobody can exchange the program. Raises NotConfined where one could."""
+        program = require_program(launch.command, launch.environment, launch.folder)
         own = () if _unconfined(declared) else declared.mounts
         writable = [*((name, mount) for mount in own if mount.writable), *self.writable()]
-        leading = ways(launch, program, files)
-        unwritten([place for way in leading for place in way.places], writable)
-        return kept(leading, files, confined=not _unconfined(declared))
+        leading = executed_paths(launch, program, files)
+        check_unwritable([place for way in leading for place in way.places], writable)
+        return kept_paths(leading, files, confined=not _unconfined(declared))
 
     def sweep(self, names: Collection[str]) -> None:
-        """Nothing is kept of servers other than these."""
+        """Remove the installed packages of all servers but these."""
         if self.packages.is_dir():
             for folder in [each for each in self.packages.iterdir() if each.name not in names]:
-                removed(folder)
+                remove_tree(folder)
 
 
 def _package(launch: StdioLaunch) -> Package | None:
-    """What is to be installed for it. Raises NotRunnable for what would be confined and cannot be installed."""
-    package = recognised(launch.command, launch.arguments)
-    if isinstance(package, Unrecognised):
+    """Return the package to install. Raises NotRunnable for a confined command that cannot be installed."""
+    package = recognise_package(launch.command, launch.arguments)
+    if isinstance(package, UnsupportedCommand):
         if not _unconfined(launch):
-            raise NotRunnable(f"what it runs cannot be installed once and kept: {package.why}")
+            raise NotRunnable(f"its command cannot be installed as a package: {package.why}")
         return None
     return package
 

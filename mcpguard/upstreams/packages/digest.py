@@ -1,9 +1,9 @@
-"""The digest of a tree of files: what is in it, and nothing of when, by whom or where it was put there.
+"""Computes the digest of a tree of files: of its content, and nothing of when, where or by whom it was written.
 
 Rules kept here:
-1. It covers every path, its kind, whether it can be executed, its content, and where a link leads.
-2. A tree is whole in itself: a link out of it, and what is neither file, folder nor link, has no digest. Nor has one
-   that gives rights by being executed, or that is larger than a tree may be.
+1. It covers every path, its kind, whether it is executable, its content, and where a link leads.
+2. A tree contains all that it uses: with a link out of it, or an entry that is neither file, folder nor link, it has no
+   digest. Nor has one with a setuid or setgid file, or one above the size limit.
 """
 
 import hashlib
@@ -23,7 +23,10 @@ DOMAIN = b"mcpguard tree 1\n"
 
 
 def tree_digest(tree: Path, bound: bytes = b"") -> str:
-    """In hexadecimal; `bound` is covered with it. It reads everything: called in a thread. Raises NotInstalled."""
+    """Return the digest in hexadecimal; it covers `bound` too. Reads every file: call it in a thread.
+
+    Raises NotInstalled.
+    """
     digest = hashlib.sha256(DOMAIN + _sized(bound))
     left = MOST_BYTES
     for path, about in entries(tree):
@@ -35,14 +38,14 @@ def tree_digest(tree: Path, bound: bytes = b"") -> str:
         else:
             left -= about.st_size
             if left < 0:
-                raise NotInstalled(f"it holds more than {MOST_BYTES // MEBIBYTE} MiB")
+                raise NotInstalled(f"the package is larger than {MOST_BYTES // MEBIBYTE} MiB")
             kind = b"x" if about.st_mode & stat.S_IXUSR else b"f"
             digest.update(kind + _sized(name) + _content(path, about.st_size))
     return digest.hexdigest()
 
 
 def entries(tree: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything in it, each folder before what it holds, by name. Raises NotInstalled for what may not be there."""
+    """Yield every entry by name, each folder before its content. Raises NotInstalled for an entry no tree may hold."""
     left, seen = [tree], 0
     while left:
         with os.scandir(left.pop()) as found:
@@ -50,9 +53,10 @@ def entries(tree: Path) -> Iterator[tuple[Path, os.stat_result]]:
         for entry in entries:
             seen += 1
             if seen > MOST_FILES:
-                raise NotInstalled(f"it holds more than {MOST_FILES} files")
+                raise NotInstalled(f"the package has more than {MOST_FILES} files")
             about = entry.stat(follow_symlinks=False)
             path = Path(entry.path)
+            # Before the entry is used: a device or a pipe must not even be opened.
             _allowed(tree, path, about.st_mode)
             yield path, about
         left += [Path(entry.path) for entry in reversed(entries) if entry.is_dir(follow_symlinks=False)]
@@ -61,19 +65,20 @@ def entries(tree: Path) -> Iterator[tuple[Path, os.stat_result]]:
 def _allowed(tree: Path, path: Path, mode: int) -> None:
     name = visible(str(path.relative_to(tree)))
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
-        raise NotInstalled(f"{name} in it is neither a file nor a folder")
+        raise NotInstalled(f"the package contains {name}, which is neither a file nor a folder")
     if mode & (stat.S_ISUID | stat.S_ISGID) and stat.S_ISREG(mode):
-        raise NotInstalled(f"{name} in it would run with the rights of somebody else")
+        raise NotInstalled(f"the package contains {name}, which is setuid or setgid")
     if stat.S_ISLNK(mode):
         _target(tree, path)
 
 
 def _target(tree: Path, path: Path) -> bytes:
-    """Where a link leads: by a way inside the tree, to something inside it."""
+    """Return the target of a link. Raises NotInstalled where it leaves the tree, at its end or on the way."""
     target = path.readlink()
     lexical = Path(os.path.normpath(path.parent / target))
+    # Both readings must stay inside: `..` behind a link to a folder is one path as text, and another to the kernel.
     if target.is_absolute() or not all(_in(each, tree) for each in (lexical, Path(os.path.realpath(path)))):
-        raise NotInstalled(f"{visible(str(path.relative_to(tree)))} in it is a link that leads out of it")
+        raise NotInstalled(f"the package contains {visible(str(path.relative_to(tree)))}, a link that leads out of it")
     return os.fsencode(target)
 
 
@@ -83,11 +88,12 @@ def _in(path: Path, tree: Path) -> bool:
 
 def _content(path: Path, size: int) -> bytes:
     digest, left = hashlib.sha256(), size
+    # Not following links and not blocking: an entry that became a link or a pipe since the scan must not be read.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         while data := file.read(CHUNK):
             left -= len(data)
             if left < 0:
-                raise NotInstalled(f"{visible(path.name)} in it changes while it is read")
+                raise NotInstalled(f"{visible(path.name)} in the package changed while it was being read")
             digest.update(data)
     return digest.digest()
 

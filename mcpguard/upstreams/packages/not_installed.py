@@ -1,11 +1,11 @@
-"""What cannot be installed, or is not what was installed, is not run."""
+"""Errors of packages: one that cannot be installed, or is not the installed one any more, is not run."""
 
 from mcpguard.domain.errors import NotStarted
 
 
 class NotInstalled(NotStarted):
-    """A package could not be installed. Says why in a sentence without its end."""
+    """A package could not be installed. The message says why, without a full stop."""
 
 
 class ChangedPackage(NotStarted):
-    """What was installed is not there as it was. Says so in a sentence without its end."""
+    """An installed package is missing or was modified. The message says so, without a full stop."""

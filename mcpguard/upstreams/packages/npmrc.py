@@ -1,10 +1,10 @@
-"""Where npm takes packages from, as it is configured for the guard's account.
+"""Reads from which registry npm takes packages, as configured for the guard's account.
 
 Rules kept here:
-1. Its files are read and npm is not asked: the npm that a declaration leads to may be anybody's, and it would answer
-   outside of every sandbox.
-2. Nothing is taken from them but registries, certificates and proxies. Where one of those stands as a variable it is
-   refused, and not left out: the package might be taken from another registry.
+1. The files are read directly, npm is not asked: the npm that a declaration leads to may be anybody's, and it would
+   run outside of every sandbox.
+2. Only registries, certificates and proxies are used. One that is written as a variable is refused and not ignored:
+   without it the package might come from another registry (dependency confusion).
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,21 +19,22 @@ LONGEST: Final = 1024 * 1024
 _NOTHING: Final = frozenset({"", "null", "undefined"})
 
 
-def configured(environ: Mapping[str, str], node: Path, scope: str | None) -> dict[str, str]:
-    """`scope` is that of a package (`@scope`), which may have a registry of its own. Raises NotInstalled."""
+def npm_settings(environ: Mapping[str, str], node: Path, scope: str | None) -> dict[str, str]:
+    """Return the settings that count. `scope` (`@scope`) may have a registry of its own. Raises NotInstalled."""
     wanted = {*WANTED, *([f"{scope}:registry"] if scope else [])}
     found = {}
     for path in _files(environ, node):
         for name, value in _lines(path):
             if name in wanted and value not in _NOTHING:
+                # npm would replace it from its environment, which an installation does not have.
                 if "${" in value:
-                    raise NotInstalled(f"{path} gives {name} as a variable: name it in the guard's own environment")
+                    raise NotInstalled(f"{path} sets {name} to a variable; set it in the guard's own environment")
                 found[name] = value
     return found
 
 
 def _files(environ: Mapping[str, str], node: Path) -> Iterator[Path]:
-    """Those that count most come last."""
+    """Yield the configuration files, those with the highest priority last."""
     yield OF_THE_SYSTEM
     yield node.parent.parent / "etc" / "npmrc"
     named = next((value for name, value in environ.items() if name.upper() == "NPM_CONFIG_USERCONFIG" and value), None)
@@ -45,11 +46,12 @@ def _files(environ: Mapping[str, str], node: Path) -> Iterator[Path]:
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     try:
         with path.open("rb") as file:
+            # Bounded: the path comes from the environment, and may lead to a file without an end.
             text = file.read(LONGEST).decode(errors="replace")
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        raise NotInstalled(f"{path} cannot be read, and may name a registry: {error.strerror}") from error
+        raise NotInstalled(f"cannot read {path}, which may name a registry: {error.strerror}") from error
     for line in text.splitlines():
         name, equals, value = (part.strip() for part in line.partition("="))
         if equals and not name.startswith(("#", ";")):

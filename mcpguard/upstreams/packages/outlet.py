@@ -1,16 +1,16 @@
-"""The way from an installation to the network: a proxy of its own, which judges where each connection leads.
+"""The proxy through which an installation reaches the network, and which checks where each connection leads.
 
-What a package needs, and where a registry says that a file is, are somebody else's words. Followed as they stand, they
-would have this machine ask its own services, its network, or what hands out credentials in a cloud.
+A package chooses its dependencies, and a registry chooses the addresses of files. Followed blindly, they would make
+this host send requests to its own services, its network, or a cloud's metadata service (SSRF).
 
 Rules kept here:
-1. A name is resolved and judged as that of a remote server is (`addresses`), and what was judged is dialled. The
-   registries that the guard's own account names, and everybody's, may be inside. Listeners of the guard's own are never
-   reached.
-2. The first that leads elsewhere ends the installation: `judging` says where it led.
-3. It is for this installation alone, which knows its password. Without TLS it only fetches; what TLS carries passes
-   unread.
-4. It takes no more of the guard's time than a server may (`sharing`).
+1. A name is resolved and checked like that of a remote server (`addresses`), and the checked address is dialled. Only
+   the registries that the guard's own account names, and the public ones, may have private addresses. The guard's own
+   listeners are never reached.
+2. The first connection to a forbidden address ends the installation: `watch` says where it led.
+3. It serves this installation alone, which knows its password. Without TLS only reads pass (GET, HEAD); TLS traffic
+   passes unread.
+4. It takes no more of the guard's time than a server may (`fair_reading`).
 """
 
 import base64
@@ -28,10 +28,10 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from mcpguard.domain.errors import GuardError
 from mcpguard.upstreams.exchange.endings import Unsent
 from mcpguard.upstreams.packages.sources import Origin
-from mcpguard.upstreams.process.sharing import ConnectionTurns, Work
+from mcpguard.upstreams.process.fair_reading import ConnectionTurns, Work
 from mcpguard.upstreams.transports.addresses import ForbiddenAddress
 from mcpguard.upstreams.transports.dialing import CHUNK, CONNECT_SECONDS, Dialer, Dialing
-from mcpguard.upstreams.transports.remotes import BadRemote, RemotePlace, place
+from mcpguard.upstreams.transports.remotes import BadRemote, RemotePlace, parse_url
 
 LONGEST_HEAD: Final = 65_536
 MOST_CONNECTIONS: Final = 256
@@ -47,7 +47,7 @@ _OF_A_CONNECTION: Final = frozenset(
 
 
 class _Refused(Exception):
-    """What was asked for is not done; with the status that says so."""
+    """A request of the installer is refused, with this HTTP status."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -55,15 +55,15 @@ class _Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request for somewhere else: where that is, and what is said there first; None where TLS follows."""
+class _ProxyRequest:
+    """A request of the installer: its target, and the head to send there; None where TLS follows."""
 
     there: RemotePlace
     head: bytes | None
 
 
 class Outlet:
-    """`url` is how an installer reaches it."""
+    """The proxy of one installation. `url` is how the installer reaches it."""
 
     def __init__(self, dialing: Dialing, registries: Collection[Origin]) -> None:
         self.url = ""
@@ -76,10 +76,10 @@ class Outlet:
         self._why = ""
         self._led_elsewhere = anyio.Event()
 
-    async def judging(self, _: int) -> str:
-        """Why it has to end, once it has to."""
+    async def watch(self, _: int) -> str:
+        """Return why the installation has to end, once a connection led to a forbidden address."""
         await self._led_elsewhere.wait()
-        return f"its installation leads to where nothing is fetched from: {self._why}"
+        return f"the installation was blocked, because it connects to a forbidden address: {self._why}"
 
     def listens(self, port: int) -> None:
         self.url = f"http://installation:{self._password}@127.0.0.1:{port}"
@@ -112,7 +112,9 @@ class Outlet:
                 async def outwards() -> None:
                     if asked.head is None:
                         await self._pass_on(coming, there)
-                    else:  # one request was judged, and there is no other on this connection
+                    else:
+                        # One request was checked. A second one on the same connection could name another host, so
+                        # whatever the installer sends now ends the connection.
                         await _until_it_speaks(coming)
                     both.cancel_scope.cancel()
 
@@ -128,16 +130,17 @@ class Outlet:
         dialer = self._anywhere if (there.host, there.port) in self._registries else self._judged
         try:
             with anyio.fail_after(CONNECT_SECONDS):
-                return await dialer.dialled(there.host, there.port)
+                return await dialer.dial(there.host, there.port)
         except ForbiddenAddress as error:
             self._why = self._why or str(error)
+            # The first one ends the installation: going on would let a package probe the network address by address.
             self._led_elsewhere.set()
             raise _Refused(403) from error
         except (Unsent, TimeoutError) as error:
             raise _Refused(502) from error
 
     async def _pass_on(self, source: ByteReceiveStream, sink: SocketStream) -> None:
-        """Until one of the two has ended."""
+        """Copy bytes until either side has closed."""
         work = Work(self._turns)
         try:
             while True:
@@ -152,7 +155,7 @@ class Outlet:
 
 @asynccontextmanager
 async def outlet(dialing: Dialing, registries: Collection[Origin]) -> AsyncIterator[Outlet]:
-    """One that listens on loopback. `registries` are those that count wherever they are."""
+    """Run a proxy on loopback. `registries` may be reached wherever they are."""
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     wrong: GuardError | OSError | None = None
     async with listener, anyio.create_task_group() as tasks:
@@ -161,31 +164,34 @@ async def outlet(dialing: Dialing, registries: Collection[Origin]) -> AsyncItera
         tasks.start_soon(listener.serve, one.serve, name="the way of an installation to the network")
         try:
             yield one
-        except (GuardError, OSError) as error:  # raised below, as it is and not in a group
+        except (GuardError, OSError) as error:  # raised below: here the task group would wrap it
             wrong = error
         tasks.cancel_scope.cancel()
     if wrong is not None:
         raise wrong
 
 
-def _read(head: bytes, authorization: bytes) -> _Asked:
-    """Raises _Refused for whatever is not plainly a request of an installer."""
+def _read(head: bytes, authorization: bytes) -> _ProxyRequest:
+    """Parse the head of a request. Raises _Refused for everything but a plain request of the installer."""
     line, *fields = head.split(b"\r\n")
     named = [(name.strip().lower(), value.strip()) for name, _, value in (each.partition(b":") for each in fields)]
+    # Every local process can connect to loopback. Without the password it could use the guard as its way out.
     if (b"proxy-authorization", authorization) not in named:
         raise _Refused(407)
     try:
         method, target, _ = line.decode("ascii").split(" ")
-        there = place(f"https://{target}" if method == "CONNECT" else target)
+        there = parse_url(f"https://{target}" if method == "CONNECT" else target)
     except (BadRemote, ValueError) as error:
         raise _Refused(400) from error
     if method == "CONNECT":
-        return _Asked(there, None)
+        return _ProxyRequest(there, None)
+    # A method that writes would let a package send what it found, with the guard as the sender.
     if method not in FETCHED or there.scheme != "http":
         raise _Refused(405)
+    # Headers about the connection end here: the password of this proxy must not reach a registry.
     kept = [each for each, (name, _) in zip(fields, named, strict=True) if name not in _OF_A_CONNECTION]
     ours = (f"Host: {there.authority}".encode(), b"Connection: close")
-    return _Asked(there, b"\r\n".join((f"{method} {there.target} HTTP/1.1".encode(), *ours, *kept, b"", b"")))
+    return _ProxyRequest(there, b"\r\n".join((f"{method} {there.target} HTTP/1.1".encode(), *ours, *kept, b"", b"")))
 
 
 async def _until_it_speaks(coming: ByteReceiveStream) -> None:

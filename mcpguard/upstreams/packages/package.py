@@ -1,8 +1,8 @@
-"""A package as somebody asked for it.
+"""A package as a declaration asks for it.
 
 Rules kept here:
-1. A name or version is what a registry knows, in an alphabet that leaves no room for anything else: no path, address,
-   file or archive, no option, no blank. So wherever it stands on a command line it is a package, and of a registry.
+1. Names and versions are limited to an alphabet in which nothing else can be written: no path, URL, file or archive, no
+   option, no blank. So wherever one stands on a command line, it names a package of a registry and nothing else.
 """
 
 import re
@@ -18,9 +18,11 @@ class Ecosystem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """`specifications` are the packages to install, the one that is meant first. `program` is which of its programs to
-    run, None for the one that stands for it; `python` is the interpreter that was asked for. `runner` is the command
-    that was declared: what it needs may lie beside it.
+    """What to install and what to run of it.
+
+    `specifications` are the packages to install, the server's own first. `program` is which of its programs to run,
+    None for the default one; `python` is the requested interpreter. `runner` is the declared command: the tools it
+    needs may lie beside it.
     """
 
     ecosystem: Ecosystem
@@ -36,7 +38,7 @@ class Package:
 
     @property
     def name(self) -> str:
-        """Without the version, and without what is optional in it."""
+        """The package's name, without its version and extras."""
         pattern = _NPM if self.ecosystem is Ecosystem.NPM else _PYTHON
         found = pattern.fullmatch(self.specification)
         assert found  # noqa: S101 - it was made of one that matched
@@ -60,7 +62,7 @@ LONGEST: Final = 214
 
 
 def npm(text: str) -> str | None:
-    """As npm takes it, or None."""
+    """Return the specification in npm's form, or None if it is none that a registry knows."""
     found = _NPM.fullmatch(text)
     if not found or len(text) > LONGEST or _ARCHIVE.search(text) or _ARCHIVE.search(found["name"]):
         return None
@@ -68,7 +70,7 @@ def npm(text: str) -> str | None:
 
 
 def python(text: str) -> str | None:
-    """As an installer of Python packages takes it, or None. `name@1.2` is a spelling of `uvx` alone."""
+    """Return the specification in the form of Python installers, or None. Only `uvx` knows the spelling `name@1.2`."""
     if at := _AT.fullmatch(text):
         text = at["name"] if at["version"] == "latest" else f"{at['name']}=={at['version']}"
     plain = text.replace(" ", "")
@@ -82,5 +84,5 @@ def program(text: str) -> str | None:
 
 
 def interpreter(text: str) -> str | None:
-    """A version, or a program by its whole path."""
+    """Return the text if it is a version of Python or the absolute path of a program, or None."""
     return text if _VERSION.fullmatch(text) or (text.startswith("/") and text.isprintable()) else None

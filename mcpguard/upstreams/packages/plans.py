@@ -1,10 +1,10 @@
-"""How each kind of package is installed: the command, and what it has to see.
+"""Plans how each kind of package is installed: the command, and the files that it has to see.
 
 Rules kept here:
-1. No script of a package runs and nothing is built: what runs at an installation is npm or uv, and nothing else. What a
-   package needs comes from a registry too, and not from an address that it names.
-2. Nothing that is configured elsewhere takes part: no file of a project, an account or the system.
-3. Nothing is compiled or written that two installations of the same packages could have in different ways.
+1. No script of a package runs and nothing is built: only npm or uv itself runs. Dependencies come from a registry too,
+   never from a URL that a package names.
+2. No configuration from elsewhere takes part: no file of a project, an account or the system.
+3. Nothing is compiled or written that could differ between two installations of the same packages.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from mcpguard.upstreams.packages import npmrc, sources, tools
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.sources import Origin
 from mcpguard.upstreams.packages.tools import Search
-from mcpguard.upstreams.sandbox.command_files import needed
+from mcpguard.upstreams.sandbox.bwrap_command import OUR_PATH
+from mcpguard.upstreams.sandbox.command_files import needed_places
 from mcpguard.upstreams.sandbox.places import Bind, Place, in_system
-from mcpguard.upstreams.sandbox.wrapping import OUR_PATH
 
 OF_NPM: Final = (
     *("--ignore-scripts", "--omit=dev", "--install-strategy=hoisted", "--install-links", "--git=/nonexistent"),
@@ -46,8 +46,10 @@ CACHE: Final = "cache"
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """`interpreter` is what will run the package, `besides` what the command has to see besides its
-    own, `registries` those that nobody but the machine's owner names, wherever they are.
+    """The command that installs a package.
+
+    `interpreter` will run the package, `besides` are further files that the command has to see, and `registries` may be
+    reached at any address, because the host's owner named them.
     """
 
     command: str
@@ -58,23 +60,24 @@ class InstallPlan:
     registries: frozenset[Origin]
 
 
-async def planned(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> InstallPlan:
-    """`declared` is the server's own environment, `root` the folder to install into as the command sees it."""
+async def plan_install(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> InstallPlan:
+    """Return the plan. `declared` is the server's environment, `root` the target folder as the command sees it."""
     if package.ecosystem is Ecosystem.NPM:
         return await _npm(package, where, declared, root)
     return await _uv(package, where, declared, root)
 
 
 async def _npm(package: Package, where: Search, declared: Mapping[str, str], root: Path) -> InstallPlan:
+    # Asked first and outside of the sandbox, but only a program on the guard's own PATH (`tools`).
     node = await tools.node(where)
 
     def plan() -> InstallPlan:
         npm = tools.npm(where, node)
         scope = package.name.partition("/")[0] if package.name.startswith("@") else None
-        configured = npmrc.configured(where.environ, node, scope)
+        configured = npmrc.npm_settings(where.environ, node, scope)
         registry = configured.pop(f"{scope}:registry", None)
         environment = sources.for_npm(where.environ, declared, configured)
-        sources.without_secrets({f"{scope}:registry": registry or ""})
+        sources.check_no_secrets({f"{scope}:registry": registry or ""})
         of_scope = [f"--{scope}:registry={registry}"] if registry else []
         places = [f"--cache={root / CACHE}", f"--prefix={root / TREE}"]
         folder = npm.parent.parent
@@ -96,14 +99,14 @@ async def _uv(package: Package, where: Search, declared: Mapping[str, str], root
 
     def plan() -> InstallPlan:
         environment = sources.for_uv(where.environ, declared)
-        sources.no_index_of_uv(environment, where.environ)
+        sources.check_no_uv_index(environment, where.environ)
         places = [f"--cache-dir={root / CACHE}", f"--target={root / TREE}", f"--python={python}"]
         return InstallPlan(
             str(uv),
             ("pip", "install", *OF_UV, *places, "--", *package.specifications),
             {**environment, "PATH": OUR_PATH},
             python,
-            (*needed(python, {"PATH": OUR_PATH}), *_certificates(environment)),
+            (*needed_places(python, {"PATH": OUR_PATH}), *_certificates(environment)),
             sources.origins(sources.for_uv(where.environ, {}).values()),
         )
 
@@ -111,6 +114,6 @@ async def _uv(package: Package, where: Search, declared: Mapping[str, str], root
 
 
 def _certificates(environment: Mapping[str, str]) -> list[Bind]:
-    """Those that lie elsewhere than where the system has them: files alone, for a folder may be anybody's."""
+    """Return the certificate files outside the system's folders. Only files: a folder could be anybody's."""
     files = [path for path in sources.certificates(environment) if path.is_file() and not in_system(path)]
     return [Bind(path, path.resolve()) for path in files]

@@ -1,8 +1,8 @@
-"""Which program of an installed package is the server, told from the package's own files.
+"""Finds which program of an installed package is the server, from the package's own metadata.
 
 Rules kept here:
-1. Those files are anybody's: what they say is bounded, and names a file in the tree or nothing.
-2. The program is run by the interpreter that was found on the machine, never by what its first line says.
+1. That metadata is untrusted: it is read up to a limit, and can name nothing but a file in the tree.
+2. The program is run by the interpreter that was found on the host, never by the one in its first line.
 """
 
 import json
@@ -23,12 +23,12 @@ FIRST_LINE: Final = 512
 FOR_NODE: Final = frozenset({".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"})
 _VERSION: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!_-]{0,127}")
 ALONE: Final = ("-S",)
-"""Python without the packages of the machine: what it imports is its own or the tree's."""
+"""Runs Python without the host's packages: it imports from its own library and the tree only."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackageProgram:
-    """A package as it was resolved, and its program: a path in the tree, and options of the interpreter."""
+    """A resolved package and its program: a path in the tree, and options for the interpreter."""
 
     name: str
     version: str
@@ -36,8 +36,8 @@ class PackageProgram:
     options: tuple[str, ...]
 
 
-def program(package: Package, tree: Path) -> PackageProgram:
-    """Only in a tree that has a digest: no link in it leads out. Raises NotInstalled."""
+def find_program(package: Package, tree: Path) -> PackageProgram:
+    """Return the program. Only for a tree that has a digest, since no link in it leads out. Raises NotInstalled."""
     return _of_npm(package, tree) if package.ecosystem is Ecosystem.NPM else _of_python(package, tree)
 
 
@@ -52,20 +52,22 @@ def _of_npm(package: Package, tree: Path) -> PackageProgram:
         for word, target in _bins(name, _json(inside / "package.json", name)).items():
             programs[word] = inside, target
     wanted = package.program or _default(package.name, programs.keys())
+    # Never a guess: with several programs and none of the package's name the user has to choose.
     if wanted not in programs:
         raise NotInstalled(_missing(package.name, wanted, programs))
     where, target = programs[wanted]
+    # The target comes from the package: without this it could name `../../..` and a file of the host.
     path = Path(os.path.normpath(where / target))
     if not path.is_relative_to(where) or not path.is_file():
-        raise NotInstalled(f"the program {wanted} of {package.name} is not there")
+        raise NotInstalled(f"{package.name} declares the program {wanted}, but the file is missing")
     return PackageProgram(package.name, version, str(path.relative_to(tree)), _options_of_node(path, wanted))
 
 
-def _version(name: str, told: object) -> str:
-    """It becomes part of what a person approves, so it has to look like a version and like nothing else."""
-    if not isinstance(told, str) or not _VERSION.fullmatch(told):
-        raise NotInstalled(f"{name} does not say which version it is")
-    return told
+def _version(name: str, version: object) -> str:
+    """Return the version. A user approves it as part of the artifact, so it has to look like a version."""
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        raise NotInstalled(f"{name} has no valid version in its metadata")
+    return version
 
 
 def _bins(name: str, about: Mapping[str, Any]) -> dict[str, str]:
@@ -78,28 +80,29 @@ def _bins(name: str, about: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _default(name: str, programs: Iterable[str]) -> str:
-    """The only one, else the one that is called like the package."""
+    """Return the only program, or else the one with the package's name."""
     found = list(programs)
     return found[0] if len(found) == 1 else PurePosixPath(name).name
 
 
 def _options_of_node(path: Path, name: str) -> tuple[str, ...]:
-    """Those that its first line asks for. A program of another kind is not for Node."""
+    """Return the options in the program's first line. Raises NotInstalled for a program that Node does not run."""
     with path.open("rb") as file:
         line = file.read(FIRST_LINE).partition(b"\n")[0].decode(errors="replace")
     words = line[2:].split() if line.startswith("#!") else []
     calls = [at for at, word in enumerate(words) if PurePosixPath(word).name == "node"]
     if not calls and (words or path.suffix not in FOR_NODE):
-        raise NotInstalled(f"its program {visible(name)} is not one that Node runs")
+        raise NotInstalled(f"its program {visible(name)} is not a Node.js program")
     return tuple(word for word in words[calls[0] + 1 :] if word.startswith("-")) if calls else ()
 
 
 def _of_python(package: Package, tree: Path) -> PackageProgram:
     versions = list(_versions(package.name, tree))
     if not versions:
-        raise NotInstalled(f"{package.name} was not installed")
-    if len(versions) > 1:  # whichever is shown, another package may have brought it
-        raise NotInstalled(f"{package.name} is there more than once, and says different things of itself")
+        raise NotInstalled(f"the installer did not install {package.name}")
+    # A dependency can ship metadata under this package's name. Whichever version was shown, it could be the false one.
+    if len(versions) > 1:
+        raise NotInstalled(f"{package.name} is installed more than once, with contradicting metadata")
     version = _version(package.name, versions[0])
     wanted = package.program or package.name
     path = tree / "bin" / wanted
@@ -110,12 +113,12 @@ def _of_python(package: Package, tree: Path) -> PackageProgram:
     with path.open("rb") as file:
         line = file.read(FIRST_LINE).partition(b"\n")[0]
     if not line.startswith(b"#!") or not (b"python" in line or line.endswith(b"/sh")):
-        raise NotInstalled(f"its program {visible(wanted)} is not one that Python runs")
+        raise NotInstalled(f"its program {visible(wanted)} is not a Python program")
     return PackageProgram(package.name, version, f"bin/{wanted}", ALONE)
 
 
 def _versions(name: str, tree: Path) -> Iterator[str]:
-    """However it is written: in names of Python packages `-`, `_` and `.` are the same."""
+    """Yield the versions that the tree's metadata gives for this name, in any of its spellings."""
     for folder in sorted(tree.glob("*.dist-info")):
         head = _text(folder / "METADATA", name).partition("\n\n")[0]
         told = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line and not line.startswith(" "))
@@ -133,21 +136,22 @@ def _json(path: Path, name: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
-        raise NotInstalled(f"what {name} says of itself in its package.json cannot be read")
+        raise NotInstalled(f"the package.json of {name} cannot be parsed")
     return told
 
 
 def _text(path: Path, name: str) -> str:
     try:
         with path.open("rb") as file:
+            # One byte more than allowed, to tell a file of exactly this size from a longer one.
             data = file.read(LONGEST + 1)
     except OSError as error:
-        raise NotInstalled(f"what {name} says of itself cannot be read: {error.strerror}") from error
+        raise NotInstalled(f"the metadata of {name} cannot be read: {error.strerror}") from error
     if len(data) > LONGEST:
-        raise NotInstalled(f"what {name} says of itself is longer than {LONGEST // 1024} KiB")
+        raise NotInstalled(f"the metadata of {name} is longer than {LONGEST // 1024} KiB")
     return data.decode(errors="replace")
 
 
 def _missing(name: str, wanted: str, there: Iterable[str]) -> str:
     found = visible(", ".join(each[:LONGEST_NAME] for each in list(there)[:10])) or "none"
-    return f"{name} has no program {wanted!r}; its programs: {found}"
+    return f"{name} has no program {wanted!r}; available: {found}"

@@ -1,8 +1,8 @@
-"""What an installation takes, watched while it runs.
+"""Watches how much disk space and memory an installation takes while it runs.
 
-A folder that was given as writable is bounded by nothing but the disk; so it is looked at from time to time. Between
-two looks there may be more: as much as can be written in that time. What cannot be looked at cannot be counted, so it
-is too much: a path that is longer here than inside the sandbox would be a place without bounds.
+A writable folder is limited by nothing but the disk, so it is measured from time to time. Between two measurements
+it may grow by as much as can be written in that time. An entry that cannot be read counts as too much: otherwise a path
+that is too long outside the sandbox, but not inside, would be a place without limits.
 """
 
 import os
@@ -14,9 +14,9 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from mcpguard.upstreams.packages.running import Watch
+from mcpguard.upstreams.packages.program_run import Watch
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE
-from mcpguard.upstreams.sandbox.memory_watch import within_memory
+from mcpguard.upstreams.sandbox.memory_watch import watch_memory
 
 EVERY = 0.5
 BLOCK = 512
@@ -24,7 +24,7 @@ _GONE = (FileNotFoundError, NotADirectoryError)
 
 
 def room(folder: Path, most: int, entries: int) -> Watch:
-    """Ends it when the folder holds more than so many bytes, or files, or what cannot be counted."""
+    """Return a watch that ends the installation once the folder exceeds the bytes or entries, or cannot be measured."""
 
     async def watch(_: int) -> str:
         while True:
@@ -37,27 +37,29 @@ def room(folder: Path, most: int, entries: int) -> Watch:
 
 def memory(most: int) -> Watch:
     async def watch(process: int) -> str:
-        await within_memory(process, most)
-        return f"the installation took more than {most // MEBIBYTE} MiB of memory"
+        await watch_memory(process, most)
+        return f"the installation used more than {most // MEBIBYTE} MiB of memory"
 
     return watch
 
 
 def too_much(folder: Path, most: int, entries: int) -> str:
-    """Why it has to end, or nothing."""
+    """Return why the installation has to end, or an empty text."""
     taken = 0
     try:
         for count, about in enumerate(_all(folder), 1):
             taken += about.st_blocks * BLOCK
+            # Entries are limited as well: a million empty files take no bytes that are counted here, but fill the
+            # disk's inodes.
             if taken > most or count > entries:
-                return f"it takes more than {most // MEBIBYTE} MiB or {entries} files"
+                return f"it uses more than {most // MEBIBYTE} MiB or {entries} files"
     except OSError as error:
-        return f"it writes what cannot be looked at: {error.strerror}"
+        return f"it wrote an entry that cannot be read: {error.strerror}"
     return ""
 
 
 def _all(folder: Path) -> Iterator[os.stat_result]:
-    """Of a folder that changes meanwhile: what is gone already is nothing."""
+    """Yield every entry of a folder that changes meanwhile; an entry that is gone already counts as nothing."""
     left = [str(folder)]
     while left:
         with suppress(*_GONE), os.scandir(left.pop()) as entries:

@@ -1,14 +1,14 @@
-"""Where packages come from, as far as an installation is told.
+"""Chooses which settings about package sources an installer gets.
 
 Rules kept here:
-1. An installer gets none of the guard's environment but what is listed here, and of the server's own no more.
-2. It gets no secret: an address with a user name or a password in it is refused, and not left out. Without it the
-   package might be taken from another registry, where somebody else may have put one of that name.
-3. No check of certificates is weakened. Their files are handed on, but none that a server declares: what is named so
-   would be seen by what installs it, and need be no certificate. Nor does a proxy count that a server declares: it
-   would be a way around the judgement of where an installation may lead (`outlet`).
-4. Whatever else is configured for npm or uv is not read by them. Of npm's configuration some is handed on (`npmrc`); of
-   uv's nothing is known but that it names an index, which is refused.
+1. An installer gets only the listed variables of the guard's environment, and of the server's own.
+2. It gets no secret: a URL with a user name or a password is refused, not dropped. Without it the package might come
+   from another registry, where somebody else may have published one of that name (dependency confusion).
+3. Certificate checks are never weakened. Certificate files of the guard are passed on, but none that a server declares:
+   the installer could read any file named so. Nor does a declared proxy count: it would bypass the check of where an
+   installation connects to (`outlet`).
+4. npm and uv read no other configuration. Some of npm's is passed on (`npmrc`); uv's is only checked for an index,
+   which is refused.
 """
 
 import os
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Final
 
 from mcpguard.upstreams.packages.not_installed import NotInstalled
-from mcpguard.upstreams.transports.remotes import PORTS, BadRemote, place
+from mcpguard.upstreams.transports.remotes import PORTS, BadRemote, parse_url
 
 Origin = tuple[str, int]
 """A host and a port."""
 EVERYBODYS: Final = ("https://registry.npmjs.org", "https://pypi.org", "https://files.pythonhosted.org")
-"""Where packages come from when nobody says otherwise. A machine's owner may have these names lead to copies inside."""
+"""The default registries. A host's owner may have these names resolve to internal mirrors."""
 _PROXIES: Final = frozenset({"HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NPM_CONFIG_PROXY", "NPM_CONFIG_HTTPS_PROXY"})
 _PAST_THEM: Final = frozenset({"NO_PROXY", "NPM_CONFIG_NOPROXY"})
 _NETWORK: Final = _PROXIES | _PAST_THEM
@@ -36,7 +36,7 @@ UV: Final = (
     | {"UV_INDEX_STRATEGY", "UV_SYSTEM_CERTS", "UV_NATIVE_TLS", "UV_EXCLUDE_NEWER"}
 )
 _OF_PIP: Final = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
-"""What means the same to pip, on machines where only that is configured."""
+"""pip's variables with the same meaning, for hosts where only pip is configured."""
 _NAMED_INDEX: Final = frozenset({"UV_DEFAULT_INDEX", "UV_INDEX_URL"})
 _NOT_DECLARED: Final = _CERTIFICATES | _NETWORK
 _INDEXES: Final = ("index", "index-url", "extra-index-url", "find-links")
@@ -44,59 +44,61 @@ LONGEST: Final = 1024 * 1024
 
 
 def for_npm(ours: Mapping[str, str], declared: Mapping[str, str], configured: Mapping[str, str]) -> dict[str, str]:
-    """The environment of npm, but for what it needs to run. `configured` is what npm's files say."""
+    """Return npm's variables about sources. `configured` are the settings from npm's files."""
     asked = {f"npm_config_{name.replace('-', '_')}": value for name, value in configured.items()}
-    return without_secrets({**asked, **_listed(ours, NPM), **_listed(declared, NPM - _NOT_DECLARED)})
+    return check_no_secrets({**asked, **_listed(ours, NPM), **_listed(declared, NPM - _NOT_DECLARED)})
 
 
 def for_uv(ours: Mapping[str, str], declared: Mapping[str, str]) -> dict[str, str]:
-    """The environment of uv, but for what it needs to run."""
+    """Return uv's variables about sources."""
     of_pip = {_OF_PIP[name]: value for name, value in ours.items() if name in _OF_PIP}
     ours, declared = _listed(ours, UV), _listed(declared, UV - _NOT_DECLARED)
+    # pip's index counts only where none is named for uv itself.
     if _NAMED_INDEX & (ours.keys() | declared.keys()):
         of_pip.pop("UV_DEFAULT_INDEX", None)
-    return without_secrets({**of_pip, **ours, **declared})
+    return check_no_secrets({**of_pip, **ours, **declared})
 
 
 def has_proxy(environment: Mapping[str, str]) -> bool:
-    """Whether an installation goes through a proxy of the machine's owner."""
+    """Whether an installation goes through a proxy that the host's owner configured."""
     return any(name.upper() in _PROXIES for name in environment)
 
 
-def through(url: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The same, with this as the proxy for everything."""
+def with_proxy(url: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment with this proxy for everything."""
+    # NO_PROXY has to go as well: an exception in it would be a way around the check of addresses.
     others = {name: value for name, value in environment.items() if name.upper() not in _NETWORK}
     return {**others, "HTTP_PROXY": url, "HTTPS_PROXY": url, "ALL_PROXY": url}
 
 
 def origins(values: Iterable[str]) -> frozenset[Origin]:
-    """Everybody's registries, and the addresses in `values`: lists of them, which may have names (`name=https://…`)."""
+    """Return the default registries and those in `values`: lists of URLs, which may have names (`name=https://…`)."""
     found = set()
     for word in (word for value in (*EVERYBODYS, *values) for word in value.split()):
         at = max(word.find(f"{scheme}://") for scheme in PORTS)
         with suppress(BadRemote):
-            there = place(word[max(at, 0) :])
+            there = parse_url(word[max(at, 0) :])
             found.add((there.host, there.port))
     return frozenset(found)
 
 
 def certificates(environment: Mapping[str, str]) -> Iterator[Path]:
-    """The files and folders that it names, which have to be seen."""
+    """Yield the certificate files and folders that the environment names; the installer has to see them."""
     for name, value in environment.items():
         if name.upper() in _CERTIFICATES:
             yield from (Path(each) for each in value.split(os.pathsep) if each.startswith("/"))
 
 
-def no_index_of_uv(environment: Mapping[str, str], ours: Mapping[str, str]) -> None:
-    """Raises NotInstalled where uv's own configuration names an index, and nobody named one for the guard."""
+def check_no_uv_index(environment: Mapping[str, str], ours: Mapping[str, str]) -> None:
+    """Raise NotInstalled where uv's own configuration names an index, and the guard's environment names none."""
     if environment.keys() & {*_NAMED_INDEX, "UV_INDEX"}:
         return
     homes = [ours.get("XDG_CONFIG_HOME") or f"{ours.get('HOME', '')}/.config", "/etc"]
     for path in (Path(home) / "uv" / "uv.toml" for home in homes if home.startswith("/")):
         if path.is_file() and _names_an_index(path):
             raise NotInstalled(
-                f"{path} names package indexes, which an installation does not read: name the one to use in the "
-                "guard's environment, as UV_DEFAULT_INDEX"
+                f"{path} names a package index, which an installation does not read; set UV_DEFAULT_INDEX in the "
+                "guard's environment"
             )
 
 
@@ -105,13 +107,13 @@ def _names_an_index(path: Path) -> bool:
         with path.open("rb") as file:
             told = tomllib.loads(file.read(LONGEST).decode())
     except (OSError, ValueError) as error:
-        raise NotInstalled(f"{path} cannot be read, and may name package indexes: {error}") from error
+        raise NotInstalled(f"cannot read {path}, which may name a package index: {error}") from error
     pip = told.get("pip")
     return any(name in each for each in (told, pip if isinstance(pip, dict) else {}) for name in _INDEXES)
 
 
 def _listed(given: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
-    """npm's names, and those of proxies, have no case. Written in one way, so that one wins over the other."""
+    """Return the listed variables in one spelling: npm's and proxies' names ignore case, and only one may win."""
     kept = {}
     for name, value in given.items():
         upper = name.upper()
@@ -120,16 +122,16 @@ def _listed(given: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
     return kept
 
 
-def without_secrets(environment: dict[str, str]) -> dict[str, str]:
+def check_no_secrets(environment: dict[str, str]) -> dict[str, str]:
     for name, value in environment.items():
         if any(_holds_a_secret(word) for word in value.split()):
             raise NotInstalled(
-                f"the address in {name} holds a user name or a password, and an installation gets no secret"
+                f"the URL in {name} contains credentials, and an installation gets no secrets; use a URL without them"
             )
     return environment
 
 
 def _holds_a_secret(word: str) -> bool:
-    """Also in a list where each address has a name, and in an address without its scheme."""
+    """Whether a URL holds credentials; also one with a name before it, or without its scheme."""
     _, scheme, address = word.partition("://")
     return "@" in (address if scheme else word).partition("/")[0]

@@ -1,12 +1,12 @@
-"""Whether any account but root's and the guard's own can change what lies at a path.
+"""Checks whether any account but root's and the guard's own can change the file at a path.
 
 Rules kept here:
-1. Who may write to a folder above may put another file in the place of this one. In a folder with the sticky bit only
-   the owner of a name may take it away, so such a folder counts for what belongs to root or to the guard.
-2. What a group may write to, nobody else may if nobody else is in that group: the private group of an account, or a
-   group of the system without members. An access list (ACL) may let others in, so it counts as others.
-3. Who else is in a group is what the machine's own lists say. Directories of people elsewhere need not tell all of
-   them, so of the groups of people only the guard's own private one is believed.
+1. Whoever may write to a folder above can replace the file. In a folder with the sticky bit only the owner of a name
+   can remove it, so such a folder is safe for entries that belong to root or to the guard.
+2. A group-writable file is safe if nobody else is in that group: the private group of an account, or a system group
+   without members. An access list (ACL) may admit others, so it counts as writable by others.
+3. Group members are read from the host's own lists. A directory service need not list all of them, so of the groups of
+   users only the guard's own private one is trusted.
 """
 
 import grp
@@ -22,13 +22,13 @@ from shlex import quote
 from typing import Final
 
 _PEOPLE: Final = 1000
-"""Lower numbers are those of the system."""
+"""Lower numbers belong to accounts of the system."""
 _ACCESS_LIST: Final = "system.posix_acl_access"
 
 
 @dataclass(frozen=True, slots=True)
 class Changeable:
-    """`path` can be changed by others; `why` and `remedy` are parts of a sentence."""
+    """A path that others can change; `why` and `remedy` are parts of a sentence."""
 
     path: Path
     why: str
@@ -38,19 +38,19 @@ class Changeable:
         return f"{self.path} {self.why} ({self.remedy})"
 
 
-def changeable(path: Path) -> Changeable | None:
-    """What of this file or link, and of the folders above it, others can change; None if it is nothing.
+def find_changeable(path: Path) -> Changeable | None:
+    """Return what others can change of this file or link and the folders above it, or None.
 
-    Raises OSError for what is not there.
+    Raises OSError where the path does not exist.
     """
     found = _open(path, path.lstat(), folder=False)
     return found or next(filter(None, (_open(above, above.lstat(), folder=True) for above in path.parents)), None)
 
 
-def adding(folder: Path) -> Changeable | None:
-    """Why others could put something new into this folder, which need not be there yet; None if they cannot."""
+def find_addable(folder: Path) -> Changeable | None:
+    """Return why others could add an entry to this folder, which need not exist yet; None if they cannot."""
     there = next(each for each in (folder, *folder.parents) if each.is_dir()).resolve()
-    return changeable(there)
+    return find_changeable(there)
 
 
 def only_root_writes(path: Path) -> bool:
@@ -60,23 +60,25 @@ def only_root_writes(path: Path) -> bool:
 
 
 def _open(path: Path, about: os.stat_result, *, folder: bool) -> Changeable | None:
-    """`folder`: it is one that is looked at for what lies in it."""
+    """Return why others can change this one entry. `folder`: it is a folder above the file, not the file itself."""
     own = os.geteuid()
+    # The owner can always change the mode, so its rights do not matter.
     if about.st_uid not in (0, own):
-        return Changeable(path, f"belongs to user {about.st_uid}", f"chown {own} {quote(str(path))}")
+        return Changeable(path, f"is owned by user {about.st_uid}", f"chown {own} {quote(str(path))}")
+    # A link has no mode of its own: whoever may write to its folder can replace it, and that folder is checked, too.
     if stat.S_ISLNK(about.st_mode) or (folder and about.st_mode & stat.S_ISVTX):
         return None
     if about.st_mode & stat.S_IWOTH:
-        return Changeable(path, "may be written to by everybody", f"chmod go-w {quote(str(path))}")
+        return Changeable(path, "is writable by everyone", f"chmod go-w {quote(str(path))}")
     if about.st_mode & stat.S_IWGRP and (who := _others(path, about.st_gid)):
-        return Changeable(path, f"may be written to by {who}", f"chmod g-w {quote(str(path))}")
+        return Changeable(path, f"is writable by {who}", f"chmod g-w {quote(str(path))}")
     return None
 
 
 def _others(path: Path, group: int) -> str:
-    """Who but root and the guard's account may write where this group may; empty if it is nobody."""
+    """Return who may write where this group may, besides root and the guard's account; empty if nobody."""
     if _has_access_list(path):
-        return "whom its access list names"
+        return "accounts in its access list"
     try:
         named = grp.getgrgid(group)
     except KeyError:

@@ -1,8 +1,8 @@
 """A child process and its three pipes, for an event loop.
 
-We start it ourselves. uvloop's own way of starting processes leaves descriptors of the guard open in the child (its
-`close_fds` does nothing, and each standard stream is there twice), so that a server could hold on to what is not its
-own, and the end of its output would not be seen.
+The guard does not start processes through uvloop: that leaves descriptors of the guard open in the child (its
+`close_fds` does nothing, and each standard stream is there twice), so that a server could keep what is not its own, and
+the end of its output would go unnoticed.
 """
 
 import os
@@ -16,16 +16,16 @@ import anyio
 import structlog
 from anyio import CapacityLimiter, to_thread
 
-from mcpguard.upstreams.process.secret_arguments import Word, opened
+from mcpguard.upstreams.process.secret_arguments import Word, open_arguments
 
 HIGH_WATER = 1_048_576
 RUNNING: set[int] = set()
-"""The processes that were started here and have not been waited for."""
+"""The processes that were started here and have not been closed yet."""
 log = structlog.get_logger("mcpguard.upstreams")
 
 
 class PipeClosed(Exception):
-    """The other end of a pipe is closed."""
+    """The other end of the pipe is closed."""
 
 
 class Child:
@@ -38,17 +38,20 @@ class Child:
         folder: Path | None = None,
         umask: int | None = None,
     ) -> None:
-        with opened(command) as (words, descriptors):
+        with open_arguments(command) as (words, descriptors):
             self._process = subprocess.Popen(  # noqa: S603 - starting what was approved is what we are for
                 words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
+                # Without this the server would inherit the database, the listeners and the pipes of every other server.
                 close_fds=True,
                 pass_fds=descriptors,
                 cwd=folder,
                 env=environment,
+                # Its own session: a signal for the guard's terminal (Ctrl-C) must not reach it before it was asked to
+                # end.
                 start_new_session=True,
                 umask=-1 if umask is None else umask,
             )
@@ -58,21 +61,22 @@ class Child:
         self.output = _number(self._process.stdout)
         self.errors = _number(self._process.stderr)
         for pipe in (self.input, self.output, self.errors):
+            # A blocking pipe would stop the whole event loop when a server reads or writes slowly.
             os.set_blocking(pipe, False)
 
     @property
     def code(self) -> int | None:
-        """Its exit code, once somebody has waited for it."""
+        """The exit code, once the process has been waited for."""
         return self._process.returncode
 
     async def wait(self) -> None:
-        """Until the process has ended; its pipes may be held open by others."""
+        """Return once the process has ended. Others may still hold its pipes open."""
         if sys.platform == "linux":
             try:
                 await _readable_pidfd(self.pid)
             except ProcessLookupError:
                 log.debug("upstream.waited_for", process=self.pid)
-            except OSError:  # there is no such descriptor here, or none is left
+            except OSError:  # this kernel has no pidfd, or no descriptor is left
                 await self._wait_aside()
             self._process.wait()
         else:
@@ -82,12 +86,16 @@ class Child:
         await to_thread.run_sync(self._process.wait, abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
     def close_input(self) -> None:
-        """Say that nothing more will come."""
+        """Close the child's standard input, so that it reads the end of its input."""
         if self._process.stdin is not None and not self._process.stdin.closed:
+            # Woken before the descriptor is closed: its number may belong to another file a moment later, and whoever
+            # still waits for it would write there.
             anyio.notify_closing(self.input)
             self._process.stdin.close()
 
     def close(self) -> None:
+        # Only after the process was waited for: the sweep of orphans would reap it otherwise, and its exit code be
+        # lost.
         RUNNING.discard(self.pid)
         self.close_input()
         for pipe in (self._process.stdout, self._process.stderr):
@@ -97,7 +105,7 @@ class Child:
 
 
 async def read(pipe: int, size: int) -> bytes:
-    """What has come, at least a byte. Raises PipeClosed when nothing more will."""
+    """Return what has come, at least one byte. Raises PipeClosed at the end."""
     while True:
         try:
             data = os.read(pipe, size)
@@ -112,10 +120,10 @@ async def read(pipe: int, size: int) -> bytes:
 
 
 class Outgoing:
-    """Bytes on their way into a pipe.
+    """The bytes on their way into a pipe.
 
-    A sender that is cancelled must not leave half a message behind, so what was taken is written by `run`, a task of
-    its own. Senders wait while too much is on its way.
+    A cancelled sender must not leave half a message in the pipe, or the next message would be read as its rest. So
+    whatever was taken is written by `run`, a task of its own. Senders wait while too much is on its way.
     """
 
     def __init__(self, pipe: int) -> None:
@@ -126,7 +134,8 @@ class Outgoing:
         self._less = anyio.Event()
 
     async def put(self, data: bytes) -> None:
-        """Take `data` whole. Raises PipeClosed when it cannot be written."""
+        """Take all of `data`. Raises PipeClosed when it cannot be written."""
+        # Before the first `await`: the message is now sent whole or not at all, even if this caller is cancelled.
         self._bytes += data
         self._write()
         while len(self._bytes) > HIGH_WATER and not self._ended:
@@ -146,11 +155,12 @@ class Outgoing:
                     self._end()
                 self._write()
         finally:
-            self._end()  # nobody writes any more, so nobody may wait for that
+            self._end()  # nothing is written any more, so whoever waits for room must be woken
 
     def _write(self) -> None:
         try:
             while self._bytes and not self._ended:
+                # The pipe takes what fits; the rest stays for `run`. Two writers at once would mix two messages.
                 del self._bytes[: os.write(self._pipe, self._bytes)]
         except BlockingIOError:
             self._more.set()

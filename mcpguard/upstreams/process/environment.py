@@ -1,6 +1,6 @@
-"""The environment of a server's process: a short list of what it needs to run at all, and what was configured for it.
+"""The environment of a server's process: the few variables every program needs, and those configured for the server.
 
-The guard's own environment may hold secrets of all kinds, so nothing is inherited but what is named here.
+The guard's own environment may hold secrets of all kinds, so only the variables listed here are inherited.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,6 @@ INHERITED = frozenset(
 
 
 def environment(ours: Mapping[str, str], configured: Mapping[str, str]) -> dict[str, str]:
-    """What the process gets. What is configured wins."""
+    """Return the process's environment. Configured variables win over inherited ones."""
     kept = {name: value for name, value in ours.items() if name in INHERITED or name.startswith("LC_")}
     return {**kept, **configured}

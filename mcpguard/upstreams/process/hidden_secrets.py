@@ -1,10 +1,10 @@
-"""What a server says outside of any answer, without what it was given in confidence and what surely is a secret.
+"""Masks secrets in what a server writes outside of its answers: those it was given, and those that are obvious.
 
 Rules kept here:
-1. A text is looked at as a whole: as many lines as have come. So a flood of lines costs little more than its bytes.
-2. A private key is written line by line. Once one has begun, nothing is told until a line comes that cannot belong to
+1. A text is searched as a whole: as many lines as have come. So a flood of lines costs little more than its bytes.
+2. A private key comes line by line. Once one has begun, nothing is passed on until a line comes that cannot belong to
    it.
-3. What is split in another way over texts that come one after the other is not found.
+3. Any other secret that is split over several texts is not found.
 """
 
 import re
@@ -17,33 +17,34 @@ LONGEST_KEY: Final = 200
 KEY: Final = "(hidden: private-key)"
 _BEGINS: Final = re.compile("-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY", re.IGNORECASE)
 _WITHIN: Final = re.compile(r"\s*[0-9A-Za-z+/=]*\s*|.*[0-9A-Za-z+/=]{32}.*|\s*[A-Za-z-]+: .*|.*-----END.*")
-"""Lines of a key."""
+"""Matches a line that may belong to a private key."""
 
 
-class Hiding:
-    """For the texts of one server, in order. `known`: what it was given in confidence."""
+class SecretHiding:
+    """Masks the texts of one server, in order. `known`: the secrets that it was given."""
 
     def __init__(self, known: Spellings = ()) -> None:
         self._known = known
         self._left = 0
 
     def __call__(self, text: str) -> str:
-        """The text as it may be kept; lines of a key are gone."""
+        """Return the text as it may be stored; the lines of a key are removed."""
         kept = list[str]()
         text = self.line(self._after_key(text))
         while begins := _BEGINS.search(text):
             kept += text[: begins.start()], KEY, "\n"
+            # A key that never ends must not hide the rest of the log: after so many lines it counts as over.
             self._left = LONGEST_KEY
             text = self._after_key(text[begins.end() :].partition("\n")[2])
         return "".join((*kept, text))
 
     def line(self, text: str) -> str:
-        """The same of what is no more than a line."""
+        """Return a single line as it may be stored."""
         return mask_secrets(text, self._known).value
 
-    def again(self, text: str) -> str:
-        """The same of what came before, and is looked at once more."""
-        return Hiding(self._known)(text)
+    def hide_alone(self, text: str) -> str:
+        """Return a text as it may be stored that came before, without an effect on the texts that follow."""
+        return SecretHiding(self._known)(text)
 
     def _after_key(self, text: str) -> str:
         while self._left and text:

@@ -1,12 +1,12 @@
-"""What a server writes to its standard error: kept for the operator, in a file that cannot grow without end.
+"""Stores what a server writes to its standard error, for the operator, in files of bounded size.
 
 Rules kept here:
-1. Two files of bounded size; the older one is overwritten. A flood overwrites the lines of the same server only.
-2. Lines are cut at a length, and nothing in them is obeyed: control characters are made visible when they are stored,
-   because people look at logs on terminals.
-3. What is read again is read from its end, and no more than is wanted.
-4. What surely is a secret is masked before it is stored, and so is what the server was given in confidence
-   (`hidden_secrets`).
+1. There are two files of bounded size, and the older one is overwritten. A flood overwrites only the lines of the same
+   server.
+2. Lines are cut at a length. Control characters are made visible when they are stored, so that none can drive the
+   terminal of somebody who reads the log.
+3. A log is read from its end, and no more than is needed.
+4. Obvious secrets, and those that the server was given, are masked before they are stored (`hidden_secrets`).
 5. A log that cannot be written never holds up the server or the guard.
 """
 
@@ -17,24 +17,24 @@ from pathlib import Path
 import structlog
 
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.process.hidden_secrets import Hiding
+from mcpguard.upstreams.process.hidden_secrets import SecretHiding
 
 LONGEST_LINE = 4096
 BEYOND = 512
-"""Bytes more that are looked at of a line that is cut, so that no part of a secret is left at its end."""
+"""Further bytes of a cut line that are searched, so that no part of a secret is left at its end."""
 log = structlog.get_logger("mcpguard.upstreams")
 
 
 @dataclass(frozen=True, slots=True)
 class LogMark:
-    """How far the log of a server was written at a moment: in which file, by its inode, and its size; 0 without one."""
+    """How far a server's log was written at some moment: the inode of the file and its size, or 0 without a file."""
 
     inode: int = 0
     size: int = 0
 
 
 def mark(folder: Path, name: str) -> LogMark:
-    """How far its log is written now."""
+    """Return how far a server's log is written now."""
     try:
         found = (folder / f"{name}.log").lstat()
     except OSError:
@@ -43,7 +43,7 @@ def mark(folder: Path, name: str) -> LogMark:
 
 
 def last_lines(folder: Path, name: str, most_bytes: int, since: LogMark | None = None) -> tuple[str, ...]:
-    """What the server wrote last, or what it wrote last `since` then: whole lines, as they were stored."""
+    """Return the last lines that the server wrote, or those `since` a mark: whole lines, as they were stored."""
     path, found = folder / f"{name}.log", ""
     for each in (path, path.with_name(path.name + ".1")):
         left = most_bytes - len(found.encode())
@@ -55,7 +55,7 @@ def last_lines(folder: Path, name: str, most_bytes: int, since: LogMark | None =
 
 
 def _end(path: Path, most_bytes: int, since: LogMark) -> tuple[str, bool]:
-    """The end of a file; and whether it is the one that was written `since` then, before which nothing is read."""
+    """Return the end of a file, and whether it is the file of the mark, before which nothing is read."""
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             found = os.fstat(file.fileno())
@@ -67,22 +67,22 @@ def _end(path: Path, most_bytes: int, since: LogMark) -> tuple[str, bool]:
     except OSError:
         return "", False
     if start > first:
-        data = data.partition(b"\n")[2]  # what the first line began with is left out, and so it is no line
+        data = data.partition(b"\n")[2]  # the first line is cut off at its beginning, so it is left out
     return data.decode(errors="replace"), begun
 
 
 class UpstreamLog:
     """The log of one server: `<name>.log`, and `<name>.log.1` with what came before."""
 
-    def __init__(self, folder: Path, name: str, limit: int, hiding: Hiding | None = None) -> None:
-        self.hiding = hiding or Hiding()
+    def __init__(self, folder: Path, name: str, limit: int, hiding: SecretHiding | None = None) -> None:
+        self.hiding = hiding or SecretHiding()
         self.path = folder / f"{name}.log"
         self._limit = limit
         self._partial = bytearray()
         self._broken = False
 
     def write(self, data: bytes) -> None:
-        """Take what came, in whatever pieces."""
+        """Store what came, in whatever pieces it came."""
         text = ""
         for piece in data.splitlines(keepends=True):
             self._take(piece)
@@ -104,7 +104,7 @@ class UpstreamLog:
         self._partial += piece.rstrip(b"\r\n")[:room]
 
     def _line(self) -> str:
-        """What the server wrote, or what may be kept of it where that is too long."""
+        """Return the finished line; a line that is too long is masked first and then cut."""
         full = len(self._partial) >= LONGEST_LINE + BEYOND
         text = self._partial.decode(errors="backslashreplace")
         if full or len(text) > LONGEST_LINE:
@@ -117,10 +117,12 @@ class UpstreamLog:
         text = "\n".join(map(visible, self.hiding(text).split("\n")))
         try:
             self._rotate_for(len(text.encode()))
+            # No link is followed: somebody could have put one there that leads to another file of the guard.
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
+            # Reported once: a full disk would otherwise turn every line of a server into a line of the guard's log.
             if not self._broken:
                 log.warning("upstream.log_unwritable", path=str(self.path), why=error.strerror)
             self._broken = True
@@ -130,5 +132,6 @@ class UpstreamLog:
             size = self.path.stat().st_size
         except FileNotFoundError:
             return
+        # Before the write, not after: the file never exceeds its limit, whatever comes at once.
         if size + coming > self._limit:
             self.path.replace(self.path.with_name(self.path.name + ".1"))

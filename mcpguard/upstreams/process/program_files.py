@@ -1,12 +1,12 @@
-"""The files that are executed for a server: read once, so that what was hashed is what a sandbox shows.
+"""Reads the files that are executed for a server once, so that a sandbox shows exactly the bytes that were hashed.
 
 Rules kept here:
 1. A file is opened once. The digest and the copy are of the same bytes, whatever its path leads to a moment later. The
    links on the way to it are read once, too.
-2. What nobody but root can change needs no copy, nor does what is too large for one: a copy is kept in memory.
-3. Once the server has spoken, the files are looked at again: another file, the same one written to, or one that was
-   moved away and put back, shows in its times, which nobody can set. A page of memory that was mapped before may be
-   written to without that, so what others than root and the guard's own account may write to is hashed again, too.
+2. A file that only root can change needs no copy, and a file that is too large gets none: copies are kept in memory.
+3. Once the server has spoken, the files are checked again. Another file, a modified one, or one that was moved away and
+   put back shows in its change time, which nobody can set. Writing through a memory mapping that was made before may
+   leave the times alone, so a file that others may write to is hashed again, too.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from mcpguard.upstreams.process.changeable_files import changeable, only_root_writes
+from mcpguard.upstreams.process.changeable_files import find_changeable, only_root_writes
 
 MOST_BYTES: Final = 512 * 1024 * 1024
 MOST_COPIED: Final = 16 * 1024 * 1024
@@ -27,7 +27,7 @@ Stamp = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class ProgramPath:
-    """Where a path leads: the links that it goes through, each where it is and with what it says, and the file."""
+    """Where a path leads: the links on the way, each with its own path and its target, and the file at the end."""
 
     named: Path
     links: tuple[tuple[Path, str], ...]
@@ -35,13 +35,13 @@ class ProgramPath:
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """Wherever somebody who may write could make it lead to another file."""
+        """Every place at which somebody with write access could make the path lead to another file."""
         return (self.real, *(link for link, _ in self.links))
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramFile:
-    """`mark` says what it is to the server. `content` is its copy, if it has one."""
+    """A file as it was read. `mark` is its part in the launch; `content` is its copy, if it has one."""
 
     mark: str
     way: ProgramPath
@@ -51,20 +51,24 @@ class ProgramFile:
 
     @property
     def unchanged(self) -> bool:
-        """Whether the same file is still there, and nothing was done to it since it was read."""
+        """Whether the same file is still there, and was not modified since it was read."""
         try:
-            way = followed(self.way.named)
+            way = follow_links(self.way.named)
             if (way, _stamp(way)) != (self.way, self.stamp):
                 return False
-            return changeable(way.real) is None or read(self.mark, way.named, copied=False).digest == self.digest
+            return (
+                find_changeable(way.real) is None
+                or read_program(self.mark, way.named, copied=False).digest == self.digest
+            )
         except (OSError, ValueError):
             return False
 
 
-def read(mark: str, named: Path, *, copied: bool = True) -> ProgramFile:
-    """Raises OSError or ValueError for what is no file, too large, or changed while it was read."""
-    way = followed(named)
+def read_program(mark: str, named: Path, *, copied: bool = True) -> ProgramFile:
+    """Read and hash a file. Raises OSError or ValueError where it is no file, too large, or changed meanwhile."""
+    way = follow_links(named)
     before = _stamp(way)
+    # Without blocking: somebody may have put a pipe at this path, and opening that would wait for ever.
     with os.fdopen(os.open(way.real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
@@ -78,14 +82,16 @@ def read(mark: str, named: Path, *, copied: bool = True) -> ProgramFile:
             digest.update(data)
             if keep:
                 parts.append(data)
+        # The times were taken by path before it was opened, and now by descriptor: they differ if the path led to
+        # another file in between, or if it was written to while it was read.
         if before[-1] != _times(os.fstat(file.fileno())):
             raise ValueError("it is being changed")
     content = b"".join(parts) if keep else None
     return ProgramFile(mark, way, f"sha256:{digest.hexdigest()}", before, content)
 
 
-def followed(named: Path) -> ProgramPath:
-    """Where it leads now. Raises ValueError for a link that leads nowhere, and OSError."""
+def follow_links(named: Path) -> ProgramPath:
+    """Return where the path leads now. Raises ValueError for links that go in circles, and OSError."""
     left, at, links = list(reversed(named.absolute().parts[1:])), Path("/"), list[tuple[Path, str]]()
     while left:
         part = left.pop()
@@ -101,7 +107,7 @@ def followed(named: Path) -> ProgramPath:
 
 
 def _stamp(way: ProgramPath) -> Stamp:
-    """The times of the links on the way, and last those of the file."""
+    """Return the times of the links on the way, and last those of the file."""
     return (*(_times(link.lstat()) for link, _ in way.links), _times(way.real.stat()))
 
 

@@ -1,6 +1,6 @@
-"""What a process is handed to read: it finds it open, and nobody else does, as it has no name.
+"""Passes secrets to a process through files without a name, which it finds open and nobody else can open.
 
-A command line can be read by every account of the machine, so what is secret goes to a program this way.
+A command line can be read by every account of the host, so a secret must never be one of its words.
 """
 
 import os
@@ -11,22 +11,22 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
-    """Stands in the place of an argument, which becomes the number of a descriptor from which this can be read."""
+class SecretArgument:
+    """Stands for an argument, which becomes the number of a descriptor from which the content can be read."""
 
     content: bytes = field(repr=False)
 
 
-Word = str | Handed
+Word = str | SecretArgument
 
 
 @contextmanager
-def opened(words: Sequence[Word]) -> Iterator[tuple[list[str], tuple[int, ...]]]:
-    """The command as the program gets it, and the descriptors to pass on. They are closed here when the block ends."""
+def open_arguments(words: Sequence[Word]) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+    """Yield the command as the program gets it and the descriptors to pass on, which are closed after the block."""
     with ExitStack() as stack:
         given, descriptors = list[str](), list[int]()
         for word in words:
-            if isinstance(word, Handed):
+            if isinstance(word, SecretArgument):
                 descriptor = _readable(word.content)
                 stack.callback(os.close, descriptor)
                 descriptors.append(descriptor)
@@ -38,9 +38,11 @@ def opened(words: Sequence[Word]) -> Iterator[tuple[list[str], tuple[int, ...]]]
 
 def _readable(content: bytes) -> int:
     if sys.platform != "linux":
-        raise OSError("only Linux has files without a name")
+        raise OSError("files without a name exist on Linux only")
+    # In memory and without a name: a temporary file could be found by others, and would stay after a crash.
     descriptor = os.memfd_create("handed")
     with open(descriptor, "wb", closefd=False) as file:
         file.write(content)
+    # The position is shared with the child, which would otherwise start reading at the end.
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor

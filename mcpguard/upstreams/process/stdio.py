@@ -1,13 +1,14 @@
-"""A server as a child process that speaks on its standard streams.
+"""A server that runs as a child process and speaks on its standard streams.
 
 Rules kept here:
-1. It gets a session and process group of its own, no terminal, no file of ours, and the environment of `environment`.
-2. What it says is bounded: a message by its length, its standard error by the log. A message that it does not finish,
-   or that cannot be understood, ends the connection and nothing else; what it said before that still counts.
-3. However much it says, reading it never keeps the others waiting (`sharing`).
-4. The end of the process is the end of the connection, also where something that it started holds its output open.
-5. It is ended whatever happens: first asked by the end of its input, then by SIGTERM, then killed, and with it
-   everything in its group and everything that descends from it. Only then does the block that started it end.
+1. It gets a session and process group of its own, no terminal, no open file of the guard, and the environment of
+   `environment`.
+2. Its output is bounded: a message by its length, its standard error by the log. A message that is not finished or
+   cannot be parsed ends the connection and nothing else; the messages before it still count.
+3. However much it writes, reading it never starves other servers (`fair_reading`).
+4. The connection ends with the process, even where a process that it started holds its output open.
+5. It is ended whatever happens: its input is closed, then it gets SIGTERM, then SIGKILL, and with it everything in its
+   group and all its descendants. Only then does the block that started it end.
 """
 
 import math
@@ -25,15 +26,15 @@ from mcpguard.codec.framing import Decoder, Framing, FramingError, encode
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.transport import SAID_LAST, NeverBegun, TransportEnded
 from mcpguard.upstreams.process.child import Child, Outgoing, PipeClosed
+from mcpguard.upstreams.process.fair_reading import Share
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.secret_arguments import Word
-from mcpguard.upstreams.process.sharing import Share
 from mcpguard.upstreams.process.tree import Descendants
 
 CHUNK = 16_384
 ERRORS_CHUNK = 4096
 LEFT_BEHIND = 1_048_576
-"""The most that is read after the process has ended: as much as a pipe can hold."""
+"""Bytes read at most after the process has ended: as much as a pipe can hold."""
 LAST_WORDS = 200
 MOMENT = 0.5
 log = structlog.get_logger("mcpguard.upstreams")
@@ -41,9 +42,9 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a server is started. No shell reads it: the arguments reach the program as they stand.
+    """How a process is started. No shell is involved: the arguments reach the program unchanged.
 
-    `umask`: what is taken away from the modes of the files that it makes; None is the guard's own.
+    `umask` is the mask for files that it creates; None is the guard's own.
     """
 
     command: str
@@ -56,14 +57,14 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class StdioPatience:
-    """How long a server is given to end by itself after its input has ended, and after SIGTERM (seconds)."""
+    """How many seconds a server gets to end by itself after its input was closed, and after SIGTERM."""
 
     input_ended: float = 2.0
     terminated: float = 2.0
 
 
 class Stdio:
-    """Messages to and from a child process."""
+    """Carries messages to and from a child process."""
 
     def __init__(self, child: Child, outgoing: Outgoing, launch: Launch, limit: int, errors: UpstreamLog) -> None:
         self.pid = child.pid
@@ -94,18 +95,20 @@ class Stdio:
                     return message
                 self._found = self._decoder.feed(await self._more())
             except FramingError as error:
-                raise TransportEnded(f"what the server says cannot be understood: {error}") from error
+                raise TransportEnded(f"the server's output is not valid MCP: {error}") from error
             except PipeClosed as error:
                 raise TransportEnded(await self._how_it_ended()) from error
 
     async def watch(self) -> None:
-        """Notice the end of the process."""
+        """Wait for the end of the process, and end reading then."""
         await self._child.wait()
+        # First the flag, then the cancellation: whoever reads finds out that the process is gone when it is woken.
+        # Waiting for the end of the output would not do, as a process that the server started may hold it open.
         self._gone.set()
         self._reading.cancel()
 
     async def keep_errors(self) -> None:
-        """Put what it writes to its standard error into the log."""
+        """Write the server's standard error to its log, until that ends."""
         share = Share()
         try:
             with suppress(PipeClosed):
@@ -118,20 +121,21 @@ class Stdio:
             self._all_errors.set()
 
     def keep_last_errors(self) -> None:
-        """What it wrote there before its end and nobody has read: often why it ended."""
+        """Log what the server wrote to its standard error just before its end: often the reason for it."""
         left = LEFT_BEHIND
-        with suppress(OSError):  # nothing more is there
+        with suppress(OSError):  # the pipe is empty
             while left > 0 and (data := os.read(self._child.errors, ERRORS_CHUNK)):
                 self._errors.write(data)
                 left -= len(data)
         self._errors.close()
 
     async def _more(self) -> bytes:
-        """What it says next. Raises PipeClosed."""
+        """Return the next bytes of the server's output. Raises PipeClosed."""
         while not self._gone.is_set():
             with anyio.CancelScope() as self._reading:
                 return await self._share.read(self._child.output, CHUNK)
-        try:  # what it said before its end; whoever goes on writing there is not the server
+        # Only what the pipe held when the process ended: whoever goes on writing there is not the server.
+        try:
             data = os.read(self._child.output, min(CHUNK, self._left))
         except OSError as error:
             raise PipeClosed from error
@@ -145,13 +149,13 @@ class Stdio:
             await self._gone.wait()
             await self._all_errors.wait()
         if not self._gone.is_set():
-            return "the output of the server has ended, though it is still running"
-        said = f"the server has ended ({_code(self._child.code)}); see {self._errors.path}"
+            return "the server closed its output but is still running"
+        said = f"the server process exited ({_code(self._child.code)}); log: {self._errors.path}"
         return f"{said}{SAID_LAST}{words}" if (words := self._last_words()) else said
 
     def _last_words(self) -> str:
-        """The last line of its standard error, without what may be a secret."""
-        said = self._errors.hiding.again(self._last_error.decode(errors="replace"))
+        """Return the last line of its standard error, with secrets masked."""
+        said = self._errors.hiding.hide_alone(self._last_error.decode(errors="replace"))
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         return visible(lines[-1][:LAST_WORDS]) if lines else ""
 
@@ -160,12 +164,13 @@ class Stdio:
 async def stdio(
     launch: Launch, limit: int, errors: UpstreamLog, patience: StdioPatience | None = None
 ) -> AsyncIterator[Stdio]:
-    """A running server. However the block is left, its process group is gone when it is."""
-    child = begun(launch)
+    """Run a server for the length of the block. However the block is left, the process group is gone afterwards."""
+    child = start_process(launch)
     outgoing = Outgoing(child.input)
     server = Stdio(child, outgoing, launch, limit, errors)
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(ended, child, patience or StdioPatience(), server.keep_last_errors)
+        # Registered first: whatever fails from here on, the process is ended.
+        stack.push_async_callback(end_process, child, patience or StdioPatience(), server.keep_last_errors)
         tasks = await stack.enter_async_context(anyio.create_task_group())
         tasks.start_soon(outgoing.run, name=f"input of process {child.pid}")
         tasks.start_soon(server.keep_errors, name=f"errors of process {child.pid}")
@@ -174,22 +179,26 @@ async def stdio(
         yield server
 
 
-def begun(launch: Launch) -> Child:
-    """Its process. Whoever starts one has to see to it that it is `ended`. Raises NeverBegun."""
+def start_process(launch: Launch) -> Child:
+    """Start a process. The caller has to call `end_process` for it. Raises NeverBegun."""
     try:
         return Child([launch.command, *launch.arguments], launch.environment, launch.folder, launch.umask)
     except OSError as error:
         about = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-        raise NeverBegun(f"{launch.command} cannot be started: {about}") from error
+        raise NeverBegun(f"cannot start {launch.command}: {about}") from error
     except ValueError as error:
-        raise NeverBegun(f"{launch.command} cannot be started: {error}") from error
+        raise NeverBegun(f"cannot start {launch.command}: {error}") from error
 
 
-async def ended(child: Child, patience: StdioPatience, last: Callable[[], None] = lambda: None) -> None:
-    """Once nothing is left of it, of its group and of what descends from it. `last` is done before its pipes close."""
+async def end_process(child: Child, patience: StdioPatience, last: Callable[[], None] = lambda: None) -> None:
+    """End a process, its group and its descendants, and return once they are gone.
+
+    `last` is called before its pipes are closed.
+    """
+    # Shielded: whoever is cancelled here would leave a server running that nobody knows of.
     with anyio.CancelScope(shield=True), Descendants(child.pid) as below:
         try:
-            _look(child, below)  # when it has ended, nobody can tell any more what it started
+            _look(child, below)  # before the first step: once the process has ended, its descendants cannot be found
             child.close_input()
             await _ended_within(child, patience.input_ended)
             _look(child, below)
@@ -197,11 +206,13 @@ async def ended(child: Child, patience: StdioPatience, last: Callable[[], None] 
             await _ended_within(child, patience.terminated)
         finally:
             _look(child, below)
+            # The group's signal reaches what stayed in the group after its leader ended; `below` reaches what has left
+            # the group with setsid to escape that.
             _signal_group(child.pid, signal.SIGKILL)
             below.kill()
             try:
                 await _ended_within(child, math.inf)
-                await below.ended(MOMENT)
+                await below.wait(MOMENT)
             finally:
                 last()
                 child.close()
@@ -209,12 +220,12 @@ async def ended(child: Child, patience: StdioPatience, last: Callable[[], None] 
 
 
 def _look(child: Child, below: Descendants) -> None:
-    if child.code is None:  # else the number may be another's by now
+    if child.code is None:  # otherwise the number may belong to another process by now
         below.look()
 
 
 async def _ended_within(child: Child, seconds: float) -> None:
-    if child.code is None:  # else the number may be another's by now
+    if child.code is None:  # otherwise the number may belong to another process by now
         with anyio.move_on_after(seconds):
             await child.wait()
 

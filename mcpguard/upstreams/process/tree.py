@@ -1,8 +1,8 @@
-"""What a process has started, and what that has started, as far as it is still below it.
+"""Finds and kills the descendants of a process, as far as they are still below it.
 
 Rules kept here:
-1. A process is held by a descriptor of its own, so that no other one with its number is ever killed for it.
-2. Where the system does not tell who descends from whom (it is Linux that does), nobody does.
+1. Each process is held by a descriptor (pidfd), so that no other process that gets its number is killed in its place.
+2. Only Linux tells which processes descend from which; elsewhere none are found.
 """
 
 import os
@@ -21,7 +21,7 @@ PAGE = resource.getpagesize()
 
 
 def descendants(process: int) -> set[int]:
-    """Everything below it at this moment. It may be incomplete while somebody forks as fast as they can."""
+    """Return the numbers of all processes below this one now. It may be incomplete while one of them keeps forking."""
     found, left = set[int](), [process]
     while left and len(found) < MOST:
         new = children(left.pop()) - found
@@ -39,14 +39,14 @@ def children(process: int | str) -> set[int]:
 
 
 def _tasks(process: int | str) -> list[str]:
-    """The folders of its threads. It may end in any moment: then there are none."""
+    """Return the folders of its threads; none if the process has just ended."""
     with suppress(OSError), os.scandir(f"/proc/{process}/task") as entries:
         return [entry.path for entry in entries]
     return []
 
 
 def resident(processes: Iterable[int]) -> int:
-    """The bytes of memory that they occupy. What they share counts for each of them."""
+    """Return the bytes of memory that the processes occupy. Shared memory counts for each of them."""
     return sum(map(_resident, processes))
 
 
@@ -58,7 +58,7 @@ def _resident(process: int) -> int:
 
 
 class Descendants:
-    """The processes below one, held on to."""
+    """The descendants of a process, held by descriptors."""
 
     def __init__(self, process: int) -> None:
         self._process = process
@@ -72,9 +72,9 @@ class Descendants:
             os.close(self._held.popitem()[1])
 
     def look(self) -> None:
-        """Hold on to those that are there now. Only while the process itself has not been waited for."""
+        """Hold those that exist now. Only while the process itself has not been waited for."""
         for pid in descendants(self._process) - self._held.keys():
-            with suppress(OSError):  # it is gone, or it cannot be held here
+            with suppress(OSError):  # it is gone already, or this kernel has no pidfd
                 self._held[pid] = os.pidfd_open(pid)
 
     def kill(self) -> None:
@@ -82,8 +82,8 @@ class Descendants:
             with suppress(ProcessLookupError, PermissionError):
                 signal.pidfd_send_signal(descriptor, signal.SIGKILL)
 
-    async def ended(self, seconds: float) -> None:
-        """Until they have all ended, or the time is over."""
+    async def wait(self, seconds: float) -> None:
+        """Return once they have all ended, or when the time is over."""
         with anyio.move_on_after(seconds):
             for descriptor in self._held.values():
                 await anyio.wait_readable(descriptor)

@@ -1,4 +1,4 @@
-"""How many calls a server works on at once, and how many may wait for it."""
+"""Limits how many calls a server works on at once, and how many may wait for it."""
 
 from collections import deque
 from types import TracebackType
@@ -9,13 +9,13 @@ from mcpguard.domain.errors import GuardError
 
 
 class Busy(GuardError):
-    """Too many calls wait for the server already."""
+    """Too many calls are waiting for the server already."""
 
 
 class CallSlots:
-    """Places at a server. Who finds none waits in a line of bounded length; who finds that full is sent away.
+    """The slots of a server. A call without a free slot waits in a queue of bounded length, or raises Busy.
 
-    `async with turns:` takes a place.
+    `async with slots:` takes a slot.
     """
 
     def __init__(self, places: int, line: int) -> None:
@@ -25,17 +25,19 @@ class CallSlots:
         self._line: deque[anyio.Event] = deque()
 
     def limit(self, places: int) -> None:
-        """From now on there are so many. Nobody is sent away; who finds none waits."""
+        """Change the number of slots. Calls in progress keep theirs, also beyond the new number."""
         self.places = places
         self._call_in()
 
     async def __aenter__(self) -> None:
+        # In turn: a call that comes now must not overtake those that wait.
         if self.taken < self.places and not self._line:
             self.taken += 1
             return
         if len(self._line) >= self._longest:
-            raise Busy(f"{len(self._line)} calls wait for this server already")
+            raise Busy(f"{len(self._line)} calls are waiting for this server already; retry later")
         called = anyio.Event()
+        # Bounded above, or a slow server would collect waiting calls, with their arguments, without end.
         self._line.append(called)
         came = False
         try:
@@ -51,15 +53,16 @@ class CallSlots:
         self._give_back()
 
     def send_away(self) -> None:
-        """Whoever waits comes up at once, to find a place elsewhere."""
+        """Wake every waiting call at once, so that it can take a slot at another connection."""
         while self._line:
             self.taken += 1
             self._line.popleft().set()
 
     def step_aside(self) -> bool:
-        """Whoever has a place lets others have it for a while, and says `come_back` later; if this returns true.
+        """Give up a slot for a while; if this returns true, `come_back` has to be called later.
 
-        Where there is one place only it stays taken: what the server says in the meantime must belong to nobody else.
+        The only slot of a server stays taken: whatever the server asks meanwhile must belong to this call alone, or one
+        client could be asked on another one's account.
         """
         if self.places == 1:
             return False
@@ -67,12 +70,13 @@ class CallSlots:
         return True
 
     def come_back(self) -> None:
-        """At once, even if that makes one too many for a while."""
+        """Take the slot again at once, even if that makes one too many for a while."""
         self.taken += 1
 
     def _leave(self, called: anyio.Event) -> None:
         if called.is_set():
-            self._give_back()  # the place was ours by now
+            # Cancelled just when its turn came: the slot is taken already, and would be lost for ever.
+            self._give_back()
         else:
             self._line.remove(called)
 

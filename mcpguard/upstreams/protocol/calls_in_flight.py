@@ -1,9 +1,9 @@
-"""A call that a server is working on: whose it is, how long it may take, and what is asked meanwhile.
+"""A call in progress at a server: its caller, its time limit, and the server's questions meanwhile.
 
 Rules kept here:
-1. While the client is asked something, the server's time does not run and its place is free for others: a person may
-   need longer than any server.
-2. What is asked on a call's account ends with the call.
+1. While the client is being asked, the server's time limit is paused and its slot is free for others: a user may need
+   longer than any server.
+2. Questions on a call's account end with the call.
 """
 
 import math
@@ -21,11 +21,11 @@ from mcpguard.upstreams.protocol.call_slots import CallSlots
 
 
 class Overdue(GuardError):
-    """The server did not answer in time; what it did is unknown."""
+    """The server did not answer in time; whether the call was executed is unknown."""
 
 
 class InFlight:
-    """Such a call. `token` is what the server names in its progress; no server can guess another call's."""
+    """A call in progress. Its random `token` identifies it in the server's progress messages; none can be guessed."""
 
     def __init__(self, counterpart: Counterpart, seconds: float, turns: CallSlots) -> None:
         self.counterpart = counterpart
@@ -38,7 +38,7 @@ class InFlight:
         self._aside = False
 
     async def ask(self, asks: Asks) -> Answers:
-        """What the client answers. Raises Declined, also when the call ends first."""
+        """Ask the client and return its answers. Raises Declined, also when the call ends first."""
         if not self._over:
             with self._set_aside(), anyio.CancelScope() as scope:
                 self._asked.add(scope)
@@ -50,12 +50,14 @@ class InFlight:
 
     def end(self) -> None:
         self._over = True
+        # A question must not outlive its call: a user would be asked for nothing.
         for scope in self._asked:
             scope.cancel()
 
     @contextmanager
     def _set_aside(self) -> Iterator[None]:
         if not self._asked:
+            # Only for the first of several questions at once: the time that is left must not be counted twice.
             self._left = self.limit.deadline - anyio.current_time()
             self.limit.deadline = math.inf
             self._aside = self._turns.step_aside()

@@ -1,11 +1,11 @@
-"""A server that has been connected to and agreed with: what can be asked of it.
+"""A server that is connected and has agreed on a revision: the requests that can be made.
 
 Rules kept here:
-1. Every request goes out in the revision that was agreed on.
-2. Where arguments are repeated in headers, a tool whose schema asks for that in a way that cannot be followed is not
-   offered at all: the protocol wants it so, as the two could be made to say different things.
-3. A server that answers with questions to the client gets the answers, and no more often than a few times; whether they
-   are asked is the counterpart's to decide.
+1. Every request is sent in the negotiated revision.
+2. Where arguments are repeated in headers, a tool whose schema demands that in an invalid way is not offered at all, as
+   the protocol requires: otherwise header and body could be made to say different things.
+3. A server that answers with questions to the client gets the answers, for a limited number of rounds. The counterpart
+   decides whether the client is asked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,8 +28,8 @@ from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Conversatio
 from mcpguard.upstreams.exchange.endings import Unsent
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.calls_in_flight import InFlight, Overdue
-from mcpguard.upstreams.protocol.listing import ListingBounds, listing
-from mcpguard.upstreams.protocol.negotiation import Greeting, stamped
+from mcpguard.upstreams.protocol.listing import ListingBounds, list_everything
+from mcpguard.upstreams.protocol.negotiation import Greeting, with_envelope
 from mcpguard.upstreams.protocol.questions import MOST_ROUNDS, STATE, questions
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 
@@ -39,7 +39,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Connection:
-    """One upstream, connected. `in_headers`: whether its transport has headers to repeat arguments in."""
+    """The connection to one server. `in_headers`: whether its transport has headers to repeat arguments in."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class Connection:
     async def call(
         self, method: str, params: Mapping[str, Any], counterpart: Counterpart, seconds: float
     ) -> dict[str, Any]:
-        """Ask on somebody's behalf. `params` carry nothing of their own leg; nor does what is returned.
+        """Make a request for a caller. Neither `params` nor the result carry metadata of this connection.
 
-        Raises ServerError with the server's error, Declined for what the client was asked, Overdue, or TransportEnded.
+        Raises ServerError, Declined where the client was not or could not be asked, Overdue, or TransportEnded.
         """
         with self._switchboard.in_flight(counterpart, seconds) as call:
             return await (self._rounds if self.modern else self._handshaken)(method, params, call)
@@ -76,17 +76,20 @@ class Connection:
         return await self._conversation.request(method, envelope.with_meta(params, said), call)
 
     async def _rounds(self, method: str, params: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
-        """The server may answer with questions; then the same is asked again, with the client's answers."""
+        """Make a request; where the server answers with questions, make it again with the client's answers."""
         said = params
         for more in reversed(range(MOST_ROUNDS)):
             dressed = self._dressed(said, call)
             try:
                 answer = await self._conversation.request(method, dressed, call, self._headers(method, params))
             except Unsent as error:
+                # In the first round nothing was executed yet, so the caller may safely learn that.
                 if said is params:
                     raise
-                raise TransportEnded(str(error)) from error  # this round was not sent, an earlier one was
+                # This round was not sent, but an earlier one was: the call may be executed, so it is no `Unsent`.
+                raise TransportEnded(str(error)) from error
             if answer.get("resultType") != "input_required":
+                # Without the metadata of this connection, such as the server's name for itself.
                 return envelope.bare_result(answer)
             if not more:
                 break
@@ -94,10 +97,10 @@ class Connection:
         raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)
 
     async def _answered(self, method: str, wanted: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
-        """What the next round carries more than the first."""
+        """Return what the next round adds to the parameters: the client's answers and the server's state."""
         asks = questions(method, wanted)
         if asks is None:
-            raise ServerError({"code": INTERNAL_ERROR, "message": "the server asked in a way that nobody can answer"})
+            raise ServerError({"code": INTERNAL_ERROR, "message": "the server sent malformed input requests"})
         more: dict[str, Any] = {"inputResponses": await call.ask(asks)} if asks else {}
         return more | ({STATE: wanted[STATE]} if STATE in wanted else {})
 
@@ -109,61 +112,67 @@ class Connection:
         if counterpart.log_level is not None:
             said[envelope.LOG_LEVEL] = counterpart.log_level
         us = {**self._us, "name": f"{counterpart.name}-through-proxy"} if counterpart.name else self._us
-        return stamped(params, self.greeting.version, us, **said)
+        return with_envelope(params, self.greeting.version, us, **said)
 
     async def _log_for(self, call: InFlight) -> None:
-        """A handshake's level holds for everyone who uses the connection: it is lowered for whoever wants to see more.
+        """Lower the server's log level if this call wants more. In this era the level holds for the whole connection.
 
-        What the others did not want is kept from them further on.
+        Callers with a higher level do not get the additional messages: the guard filters those later.
         """
         level = call.counterpart.log_level
         if level is None or "logging" not in self.greeting.capabilities or not envelope.less_severe(level, self._level):
             return
+        # Noted before the answer: a second call meanwhile need not lower it again.
         self._level = level
         try:
             await self._conversation.request("logging/setLevel", {"level": level}, call)
         except ServerError as error:
             log.debug("upstream.level_refused", why=str(error))
 
-    async def listed(self, bounds: ListingBounds) -> Listing:
-        """Everything the server offers now."""
-        found = replace(await listing(self._ask, self.greeting, bounds), artifact=self._conversation.artifact)
+    async def list_everything(self, bounds: ListingBounds) -> Listing:
+        """Return everything that the server offers now."""
+        found = replace(await list_everything(self._ask, self.greeting, bounds), artifact=self._conversation.artifact)
         if not self._in_headers:
             return found
         followed, mirrored = await to_thread.run_sync(_in_headers, found.tools, abandon_on_cancel=True)
+        # Left out whole: a tool whose header and body can differ could be approved as one thing and run as another.
         tools = tuple(compress(found.tools, followed))
         if len(tools) < len(found.tools):
             first = visible(_name(found.tools[followed.index(False)])[:100])
             log.warning("upstream.left_out", tools=len(found.tools) - len(tools), first=first, why="x-mcp-header")
+        # Replaced as a whole, with the listing that it came from.
         self._mirrored = mirrored
         return replace(found, tools=tools)
 
     @property
     def tells(self) -> bool:
-        """Whether it tells of changes to those who have asked for it. Before the modern revisions it told anyway."""
+        """Whether the server reports list changes on request. Before the modern revisions it does so without one."""
         return self.modern and bool(self._wanted())
 
     async def listen(self, standing: StandingRequest) -> None:
-        """Be told of changes, until the server ends that. Raises what asking raises."""
-        params = stamped({"notifications": self._wanted()}, self.greeting.version, self._us)
+        """Listen for list changes until the server ends that. Raises ServerError or TransportEnded."""
+        params = with_envelope({"notifications": self._wanted()}, self.greeting.version, self._us)
         await self._conversation.request("subscriptions/listen", params, standing)
 
     @property
     def subscribes(self) -> bool:
-        """Whether it offers to tell of changes to a resource."""
+        """Whether the server offers subscriptions to resources."""
         resources = self.greeting.capabilities.get("resources")
         return isinstance(resources, dict) and resources.get("subscribe") is True
 
     async def subscribe(self, uri: str) -> None:
-        """Up to 2025-11-25. Raises what asking raises."""
+        """Subscribe to a resource, up to revision 2025-11-25. Raises ServerError or TransportEnded."""
         await self._ask("resources/subscribe", {"uri": uri})
 
     async def unsubscribe(self, uri: str) -> None:
         await self._ask("resources/unsubscribe", {"uri": uri})
 
     async def watch(self, uris: Sequence[str], standing: StandingRequest) -> None:
-        """From 2026-07-28 on: be told of changes to these, until the server ends that. Raises what asking raises."""
-        params = stamped({"notifications": {"resourceSubscriptions": [*uris]}}, self.greeting.version, self._us)
+        """Listen for changes to resources until the server ends that, from revision 2026-07-28 on.
+
+        Raises ServerError or TransportEnded.
+        """
+        params = with_envelope({"notifications": {"resourceSubscriptions": [*uris]}}, self.greeting.version, self._us)
         await self._conversation.request("subscriptions/listen", params, standing)
 
     def _wanted(self) -> dict[str, bool]:
@@ -172,22 +181,22 @@ class Connection:
         return {f"{kind}ListChanged": True for kind in LISTS if said.get(kind) is True}
 
     async def roots_changed(self) -> None:
-        """Say that a client has other roots now, where the server can be told. Raises TransportEnded."""
+        """Tell the server that a client's roots changed, where the era has such a message. Raises TransportEnded."""
         if not self.modern:
             await self._conversation.notify("notifications/roots/list_changed")
 
     @property
     def in_doubt(self) -> bool:
-        """Whether the server may still be at a call that was taken back."""
+        """Whether the server may still be working on a cancelled call."""
         return self._conversation.in_doubt
 
     async def is_there(self) -> None:
-        """Returns when the server has shown that it lives. Raises what asking raises."""
+        """Ping the server. Raises ServerError or TransportEnded."""
         await self._ask("server/discover" if self.modern else "ping", {})
 
     async def _ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         if self.modern:
-            params = stamped(params, self.greeting.version, self._us)
+            params = with_envelope(params, self.greeting.version, self._us)
         return await self._conversation.request(method, dict(params) or None)
 
     def _headers(self, method: str, params: Mapping[str, Any]) -> dict[str, str] | None:
@@ -197,13 +206,13 @@ class Connection:
 
 
 def _name(said: Mapping[str, Any]) -> str:
-    """Of a tool; empty where it has none that could be one."""
+    """Return the name of a tool; empty where it has none, or one that is no text."""
     name = said.get("name")
     return name if isinstance(name, str) else ""
 
 
 def _in_headers(tools: Sequence[Mapping[str, Any]]) -> tuple[list[bool], dict[str, HeaderMap]]:
-    """Which of them ask for it in a way that can be followed, and how. Where schemas are large it takes long."""
+    """Return which tools have a valid header mapping, and the mappings. Slow for large schemas: call it in a thread."""
     followed = [find_invalid_x_mcp_header(tool.get("inputSchema")) is None for tool in tools]
     maps = ((tool, x_mcp_header_map(tool.get("inputSchema"))) for tool in compress(tools, followed))
     return followed, {_name(tool): headers for tool, headers in maps if headers}

@@ -1,7 +1,7 @@
-"""What a server's error says, in words of ours.
+"""Words a server's error in sentences of the guard.
 
-Nothing that a server wrote is repeated: it may hold what it was given in confidence. Of what it wants as credentials
-the scheme is told, where it is one of those that are known.
+No text of a server is repeated, as it may contain the secrets that the server was given. Of the credentials that it
+requests only the scheme is named, where it is a known one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,22 +12,26 @@ from mcpguard.upstreams.exchange.transport import SAID_LAST
 from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 
 _MEANINGS: Final[Mapping[int, str]] = {
-    400: "it does not understand what was asked; an older server may speak SSE (type: sse)",
-    UNAUTHORIZED: "it wants credentials; declare a header for it, as in --header 'Authorization=Bearer ${env:TOKEN}'",
-    403: "it does not accept the credentials that it was sent, or its own rules keep the guard out",
-    404: "nothing is at this address; look at the path of the URL",
-    405: "this address does not speak streamable HTTP; an older server may speak SSE (type: sse)",
-    407: "a proxy in between wants credentials",
-    429: "it is asked too often",
-    502: "what stands in front of the server cannot reach it",
-    503: "it is not ready, or too busy",
-    504: "what stands in front of the server got no answer from it",
+    400: "it rejected the request; an older server may need SSE (type: sse)",
+    UNAUTHORIZED: "it requires credentials; add a header such as Authorization: Bearer ${env:TOKEN}",
+    403: "it rejected the credentials, or its own rules block the guard",
+    404: "there is no MCP endpoint at this URL; check the path",
+    405: "this URL does not support streamable HTTP; an older server may need SSE (type: sse)",
+    407: "a proxy in between requires credentials",
+    429: "rate limit exceeded",
+    502: "the gateway in front of the server cannot reach it",
+    503: "it is unavailable or overloaded",
+    504: "the gateway in front of the server got no answer from it",
 }
-_SCHEMES: Final[Mapping[str, str]] = {"bearer": "a token", "basic": "a name and a password", "digest": "a digest"}
+_SCHEMES: Final[Mapping[str, str]] = {
+    "bearer": "a bearer token",
+    "basic": "user name and password",
+    "digest": "digest authentication",
+}
 
 
-def status(error: ServerError) -> int | None:
-    """The HTTP status, where the server answered with one and with no error of the protocol."""
+def http_status(error: ServerError) -> int | None:
+    """Return the HTTP status, where the server answered with one instead of a JSON-RPC error."""
     match error.error:
         case {"code": code, "data": {"status": int(number)}} if code == INTERNAL_ERROR:
             return number
@@ -35,10 +39,10 @@ def status(error: ServerError) -> int | None:
             return None
 
 
-def sentence(error: BaseException) -> str:
-    """What went wrong."""
+def error_sentence(error: BaseException) -> str:
+    """Return what went wrong in a sentence without a full stop."""
     if isinstance(error, ServerError):
-        number = status(error)
+        number = http_status(error)
         if number is not None:
             meaning = _MEANINGS.get(number, "")
             scheme = _scheme(error.error["data"]) if number == UNAUTHORIZED else ""
@@ -46,23 +50,23 @@ def sentence(error: BaseException) -> str:
     return str(error)
 
 
-def of_ours(said: str) -> str:
-    """A sentence without the last words of a server that may end it: for what is kept and cannot be taken back."""
+def without_last_words(said: str) -> str:
+    """Return the sentence without the server's last output: the audit log must not keep a secret for ever."""
     return said.partition(SAID_LAST)[0]
 
 
 def _scheme(data: Mapping[str, Any]) -> str:
-    """The kind of credentials that it asks for."""
+    """Return the kind of credentials that the server requests, in brackets; empty where it is unknown."""
     challenge = str(data.get("www_authenticate", ""))
     word = challenge.partition(" ")[0].lower()
     if word not in _SCHEMES:
         return ""
-    way = ", which it says can be had by OAuth; mcpguard does not fetch one" if "resource_metadata" in challenge else ""
-    return f" (it asks for {_SCHEMES[word]}{way})"
+    oauth = " from OAuth, which mcpguard does not support" if "resource_metadata" in challenge else ""
+    return f" (it requests {_SCHEMES[word]}{oauth})"
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """What went wrong, in the order in which it did; what followed from the first says less."""
+    """Yield the errors in a group in the order in which they happened; the first one is the cause of the others."""
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
             yield from leaves(each)

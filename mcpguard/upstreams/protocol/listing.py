@@ -1,8 +1,9 @@
-"""Asking a server for everything that it offers.
+"""Lists everything that a server offers.
 
 Rules kept here:
-1. A listing is whole or it is none: where a list cannot be read to its end within the bounds, nothing of it counts.
-2. A server is asked only for what it says it has. One that says so and knows no such list has nothing of the kind.
+1. A listing is complete or it fails: where a list cannot be read to its end within the limits, none of it counts.
+2. A server is asked only for the lists that it announces. One that announces a list and then does not know it has no
+   entries.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,26 +21,28 @@ LONGEST_CURSOR = 64 * 1024
 
 
 class ListingRefused(GuardError):
-    """A list goes beyond what is taken, or is none."""
+    """A list exceeds the limits, or is malformed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListingBounds:
-    """How much is taken: pages and entries of one list, and bytes of all of them together."""
+    """Limits: pages and entries of one list, and bytes of all lists together."""
 
     pages: int = 100
     entries: int = 5000
     bytes: int = 16 * 1024 * 1024
 
 
-async def listing(ask: Ask, greeting: Greeting, bounds: ListingBounds) -> Listing:
-    """Everything the server offers. Raises ListingRefused, ServerError, or TransportEnded."""
+async def list_everything(ask: Ask, greeting: Greeting, bounds: ListingBounds) -> Listing:
+    """Return everything that the server offers. Raises ListingRefused, ServerError, or TransportEnded."""
     has, lists = greeting.capabilities, _Lists(ask, bounds)
     found = Listing(
-        tools=await lists.drained("tools/list", "tools") if "tools" in has else (),
-        resources=await lists.drained("resources/list", "resources") if "resources" in has else (),
-        templates=await lists.drained("resources/templates/list", "resourceTemplates") if "resources" in has else (),
-        prompts=await lists.drained("prompts/list", "prompts") if "prompts" in has else (),
+        tools=await lists.read_to_end("tools/list", "tools") if "tools" in has else (),
+        resources=await lists.read_to_end("resources/list", "resources") if "resources" in has else (),
+        templates=await lists.read_to_end("resources/templates/list", "resourceTemplates")
+        if "resources" in has
+        else (),
+        prompts=await lists.read_to_end("prompts/list", "prompts") if "prompts" in has else (),
         capabilities=has,
         server=greeting.server,
         instructions=greeting.instructions,
@@ -48,17 +51,17 @@ async def listing(ask: Ask, greeting: Greeting, bounds: ListingBounds) -> Listin
 
 
 class _Lists:
-    """All lists of one server."""
+    """Reads the lists of one server, and counts their bytes together."""
 
     def __init__(self, ask: Ask, bounds: ListingBounds) -> None:
         self._ask = ask
         self._bounds = bounds
         self._bytes = 0
         self.ttl: float | None = None
-        """The shortest that any page has said, in seconds."""
+        """The shortest lifetime that any page has given, in seconds."""
 
-    async def drained(self, method: str, key: str) -> tuple[Definition, ...]:
-        """One list to its end."""
+    async def read_to_end(self, method: str, key: str) -> tuple[Definition, ...]:
+        """Return all entries of one list."""
         found: list[Definition] = []
         seen: set[str] = set()
         params: dict[str, Any] = {}
@@ -67,12 +70,13 @@ class _Lists:
             self._heed(page.get("ttlMs"))
             found += self._entries(method, key, page)
             if len(found) > self._bounds.entries:
-                raise ListingRefused(f"{method} gives more than {self._bounds.entries} entries")
+                raise ListingRefused(f"{method} returns more than {self._bounds.entries} entries")
             cursor = page.get("nextCursor")
             if cursor is None:
                 return tuple(found)
+            # A cursor that was seen before would have the guard turn in circles for as long as the server likes.
             if not isinstance(cursor, str) or len(cursor) > LONGEST_CURSOR or cursor in seen:
-                raise ListingRefused(f"{method} goes in circles, or names a next page that cannot be asked for")
+                raise ListingRefused(f"{method} returns an invalid or repeated cursor for the next page")
             seen.add(cursor)
             params = {"cursor": cursor}
         raise ListingRefused(f"{method} does not end within {self._bounds.pages} pages")
@@ -82,6 +86,7 @@ class _Lists:
             return await self._ask(method, params)
         except ServerError as error:
             if error.error.get("code") == METHOD_NOT_FOUND and not params:
+                # Only for the first page: an error in the middle of a list must not pass for its end.
                 return {key: []}
             raise
 
@@ -93,8 +98,9 @@ class _Lists:
     def _entries(self, method: str, key: str, page: dict[str, Any]) -> list[dict[str, Any]]:
         entries = page.get(key)
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-            raise ListingRefused(f"the answer to {method} is no list of {key}")
+            raise ListingRefused(f"{method} did not return a list of {key}")
+        # All lists together: with a limit for each one, four lists could be four times as large.
         self._bytes += len(dumps(entries))
         if self._bytes > self._bounds.bytes:
-            raise ListingRefused(f"what the server lists is larger than {self._bounds.bytes} bytes")
+            raise ListingRefused(f"the server's lists are larger than {self._bounds.bytes} bytes")
         return entries

@@ -1,53 +1,55 @@
-"""Which revision of the protocol is spoken with a server, and what it says of itself.
+"""Negotiates the revision of the protocol with a server, and learns who it is.
 
-Asked first in the modern way. What answers that is modern; what answers with anything else, or not in time, is asked
-for the handshake of the earlier revisions. A late answer to the first question may have made up the server's mind: then
-it refuses the handshake with an error of the modern revisions, and is asked once more.
+A server is probed in the modern way first. One that answers is modern; if anything else comes, or nothing in time, the
+handshake of the earlier revisions follows. The probe may have settled a slow server on the modern era: then it refuses
+the handshake with an error of the modern revisions, and is probed once more.
 
-A server that does not take the revision of the first question may name those that it speaks. Where one of them is a
-modern one that is known here, the question is asked once more in that one, and never the handshake: a server that names
-it is modern. Where only earlier ones are known, they are spoken by the handshake.
+A server that refuses the probe's revision may name those that it supports. If one of them is a modern one that the
+guard knows, it is probed again in that one, and never by handshake. If only earlier ones are known, the handshake
+follows.
 
-There are servers of the earlier revisions that end when they are asked anything before the handshake. `Shied` says so,
-and whoever connects again asks for the handshake first.
+Some servers of the earlier revisions exit when they get anything before the handshake. `Shied` says so, and the next
+connection begins with the handshake.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import anyio
 
 from mcpguard.codec import envelope
+from mcpguard.domain.asks import AskKind
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Era
+from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.conversation import Conversation, ServerError
 from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.protocol.error_sentences import sentence, status
+from mcpguard.upstreams.protocol.error_sentences import error_sentence, http_status
 from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 
 UNSUPPORTED_VERSION = -32022
 _MODERN_ERRORS = {-32020, -32021, UNSUPPORTED_VERSION}
-"""No earlier revision has these: whoever says them is modern."""
+"""Errors that no earlier revision has: a server that returns one is modern."""
 LONGEST_INSTRUCTIONS = 64 * 1024
 _VERSION = envelope.MODERN[-1]
 
 
 class RevisionNotUnderstood(GuardError):
-    """The server speaks, but nothing that we speak. Says what in a sentence for the operator."""
+    """The server supports no revision that the guard supports. The message says what it answered, for the operator."""
 
 
 class Shied(TransportEnded):
-    """The connection ended over the question for the newest revision."""
+    """The server ended the connection when it was probed for the newest revision."""
 
 
 class _NotModern(GuardError):
-    """What came is no answer of a modern server. Says what it is."""
+    """The answer to a probe is not that of a modern server. The message says what it is."""
 
 
 class _AnotherRevision(_NotModern):
-    """The server refuses the revision that it was asked in, and names a modern one that it speaks."""
+    """The server refuses the probe's revision, and names a modern one that it supports."""
 
     def __init__(self, why: str, version: str) -> None:
         super().__init__(why)
@@ -56,7 +58,7 @@ class _AnotherRevision(_NotModern):
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """What was agreed, and what the server said of itself."""
+    """The negotiated revision, and the server's description of itself."""
 
     era: Era
     version: str
@@ -66,15 +68,15 @@ class Greeting:
 
 
 @dataclass(frozen=True, slots=True)
-class Us:
-    """What we say of ourselves. In a handshake that includes what we can be asked for, whoever calls later."""
+class ClientGreeting:
+    """The guard's description of itself. In a handshake it includes what clients can be asked, for all later calls."""
 
     info: Mapping[str, Any]
     capabilities: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def negotiate(conversation: Conversation, us: Us, era: Era, probe_seconds: float) -> Greeting:
-    """Agree on a revision. Raises RevisionNotUnderstood, ServerError, or TransportEnded."""
+async def negotiate(conversation: Conversation, us: ClientGreeting, era: Era, probe_seconds: float) -> Greeting:
+    """Negotiate a revision. Raises RevisionNotUnderstood, ServerError, or TransportEnded."""
     if era is Era.LEGACY:
         return await _handshake(conversation, us)
     try:
@@ -82,11 +84,12 @@ async def negotiate(conversation: Conversation, us: Us, era: Era, probe_seconds:
     except _NotModern as error:
         if era is Era.MODERN:
             raise RevisionNotUnderstood(
-                f"the server is to be spoken to in the revision {_VERSION}, and {error}"
+                f"the server is configured for protocol version {_VERSION}, but {error}"
             ) from error
     try:
         return await _handshake(conversation, us)
     except ServerError as error:
+        # Any other error is the server's answer to a client of its own era, for example that it requires credentials.
         if error.error.get("code") not in _MODERN_ERRORS:
             raise
         _refuse_unknown_revisions(error)
@@ -94,12 +97,12 @@ async def negotiate(conversation: Conversation, us: Us, era: Era, probe_seconds:
         return await _discovered(conversation, us.info, probe_seconds)
     except _NotModern as error:
         raise RevisionNotUnderstood(
-            f"the server refuses the handshake; asked for the revision {_VERSION}, {error}"
+            f"the server refused the handshake; probed for protocol version {_VERSION}, {error}"
         ) from error
 
 
-def stamped(params: Mapping[str, Any], version: str, us: Mapping[str, Any], **more: object) -> dict[str, Any]:
-    """Parameters as a modern server wants them."""
+def with_envelope(params: Mapping[str, Any], version: str, us: Mapping[str, Any], **more: object) -> dict[str, Any]:
+    """Return the parameters with the metadata that a modern server requires."""
     said = {envelope.PROTOCOL: version, envelope.CLIENT: dict(us), envelope.CAPABILITIES: {}}
     return envelope.with_meta(params, said | more)
 
@@ -113,21 +116,21 @@ async def _discovered(conversation: Conversation, us: Mapping[str, Any], seconds
         return await _asked(conversation, us, seconds, version)
     except _NotModern as error:
         raise RevisionNotUnderstood(
-            f"the server says that it speaks the revision {version}; asked in it, {error}"
+            f"the server claims to support protocol version {version}, but probed for it, {error}"
         ) from error
-    except Shied as error:  # what names such a revision has not shied at it
+    except Shied as error:  # a server that names such a revision did not exit because of the probe
         raise TransportEnded(str(error)) from error
 
 
 async def _asked(conversation: Conversation, us: Mapping[str, Any], seconds: float, version: str) -> Greeting:
     said: dict[str, Any] | None = None
     with anyio.move_on_after(seconds):
-        said = await _answer(conversation, stamped({}, version, us))
+        said = await _answer(conversation, with_envelope({}, version, us))
     if said is None:
-        raise _NotModern(f"it gave no answer within {seconds:g} seconds")
+        raise _NotModern(f"it did not answer within {seconds:g} seconds")
     offered = said.get("supportedVersions")
     if not isinstance(offered, list) or version not in offered:
-        raise _NotModern("it does not offer that")
+        raise _NotModern("it does not support that version")
     conversation.speak(version)
     server = said.get("serverInfo", envelope.meta(said).get(envelope.SERVER))
     return Greeting(Era.MODERN, version, _object(said.get("capabilities")), _object(server), _instructions(said))
@@ -137,16 +140,18 @@ async def _answer(conversation: Conversation, params: dict[str, Any]) -> dict[st
     try:
         return await conversation.request("server/discover", params)
     except ServerError as error:
-        if status(error) == UNAUTHORIZED:
+        # Not a sign of an older server: without credentials nobody can tell what it supports.
+        if http_status(error) == UNAUTHORIZED:
             raise
         _refuse_unknown_revisions(error)
+        # The server's list is only compared with known revisions, and never used as it is.
         known = [each for each in envelope.MODERN if each in (_named(error) or ())]
         if known:
-            raise _AnotherRevision(sentence(error), known[-1]) from error
-        raise _NotModern(sentence(error)) from error
+            raise _AnotherRevision(error_sentence(error), known[-1]) from error
+        raise _NotModern(error_sentence(error)) from error
     except Unsent:
         raise
-    except Unanswered as error:  # that one question was; others may be asked
+    except Unanswered as error:  # only this request failed; the connection can still be used
         raise _NotModern(str(error)) from error
     except TransportEnded as error:
         raise Shied(str(error)) from error
@@ -155,11 +160,11 @@ async def _answer(conversation: Conversation, params: dict[str, Any]) -> dict[st
 def _refuse_unknown_revisions(error: ServerError) -> None:
     named = _named(error)
     if named is not None and not any(each in (*envelope.MODERN, *envelope.HANDSHAKE) for each in named):
-        raise RevisionNotUnderstood("the server speaks only revisions of the protocol that are not known here")
+        raise RevisionNotUnderstood("the server supports only protocol versions that mcpguard does not know")
 
 
 def _named(error: ServerError) -> list[object] | None:
-    """The revisions that the server says it speaks, where it refuses the one that it was asked in."""
+    """Return the revisions that the server claims to support, where it refuses the one of the request."""
     if error.error.get("code") != UNSUPPORTED_VERSION:
         return None
     data = error.error.get("data")
@@ -167,7 +172,7 @@ def _named(error: ServerError) -> list[object] | None:
     return named if isinstance(named, list) else None
 
 
-async def _handshake(conversation: Conversation, us: Us) -> Greeting:
+async def _handshake(conversation: Conversation, us: ClientGreeting) -> Greeting:
     asked = {
         "protocolVersion": envelope.HANDSHAKE[-1],
         "capabilities": dict(us.capabilities),
@@ -176,9 +181,7 @@ async def _handshake(conversation: Conversation, us: Us) -> Greeting:
     said = await conversation.request("initialize", asked)
     version = said.get("protocolVersion")
     if version not in envelope.HANDSHAKE:
-        raise RevisionNotUnderstood(
-            "the server answers the handshake with a revision of the protocol that is not known here"
-        )
+        raise RevisionNotUnderstood("the server answered the handshake with an unsupported protocol version")
     conversation.speak(version)
     await conversation.notify("notifications/initialized")
     return Greeting(
@@ -193,3 +196,21 @@ def _object(value: object) -> dict[str, Any]:
 def _instructions(said: Mapping[str, Any]) -> str | None:
     text = said.get("instructions")
     return text[:LONGEST_INSTRUCTIONS] if isinstance(text, str) and text else None
+
+
+_SAID: Final[Mapping[AskKind, Mapping[str, Any]]] = {
+    AskKind.ROOTS: {"listChanged": True},
+    AskKind.ELICITATION: {"form": {}},
+}
+"""What a handshake declares for each kind. It is declared once for all clients, so it is what most of them support."""
+
+
+def our_greeting(info: Mapping[str, Any], may_ask: Collection[AskKind]) -> ClientGreeting:
+    """Return the guard's description for a server that may ask clients for these kinds."""
+    return ClientGreeting(info, {kind.value: dict(_SAID.get(kind, {})) for kind in sorted(may_ask)})
+
+
+def server_title(server: Mapping[str, Any]) -> str:
+    """Return the name and version that a server gives itself."""
+    parts = (server.get(key) for key in ("name", "version"))
+    return visible(" ".join(text[:100] for text in parts if isinstance(text, str)).strip())

@@ -1,4 +1,4 @@
-"""What a server of the modern era wants to know before it answers."""
+"""Parses the questions with which a server of the modern era answers a request (`input_required`)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -6,13 +6,13 @@ from typing import Any, Final
 from mcpguard.domain.asks import KINDS, Ask
 
 MOST_ROUNDS: Final = 32
-"""Times that one call is put to a server; what its client is asked meanwhile has a limit of its own."""
+"""How often one call is sent to a server at most. Questions to its client have a limit of their own."""
 STATE: Final = "requestState"
 _ASKING: Final = frozenset({"tools/call", "prompts/get", "resources/read"})
 
 
 def questions(method: str, wanted: Mapping[str, Any]) -> dict[str, Ask] | None:
-    """Its questions, each under the name that it gave them; None if this is nothing that anybody could answer."""
+    """Return the server's questions by the names that it gave them; None if the answer is malformed."""
     requests = wanted.get("inputRequests", {})
     if method not in _ASKING or not isinstance(requests, dict) or not isinstance(wanted.get(STATE, ""), str):
         return None

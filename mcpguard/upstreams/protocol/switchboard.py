@@ -1,11 +1,11 @@
-"""What a server sends without being asked, and whom it reaches.
+"""Routes what a server sends without being asked to the call that it belongs to.
 
 Rules kept here:
-1. Progress reaches the call whose token it names, and no other; the token is ours, so no server can guess another's.
-2. What belongs to a call reaches that call's client. Where it cannot be known to which call it belongs, nobody gets it.
-3. A request of a server is refused unless it asks whether we are there, or asks something of the client whose call it
-   is known to be working on; whether that client is asked is decided there. A server that may ask, and asks in a way
-   that leaves open for which of several calls, works on one at a time from then on.
+1. Progress reaches the call whose token it names, and no other. Tokens are random, so no server can guess one.
+2. A message that belongs to a call reaches that call's client. One that cannot be attributed reaches nobody.
+3. A request of a server is refused unless it is a ping, or a question to the client of the call that it belongs to;
+   whether that client is asked is decided there. A server that may ask questions, and asks one that could belong to
+   several calls, gets one call at a time from then on.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -43,7 +43,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Switchboard:
-    """The incoming side of one connection."""
+    """Handles the incoming messages of one connection."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Switchboard:
 
     @contextmanager
     def in_flight(self, counterpart: Counterpart, seconds: float) -> Iterator[InFlight]:
-        """The server works on a call, for that long at most; the block is left when the time is over."""
+        """Register a call for the length of the block, which is left when `seconds` are over."""
         call = InFlight(counterpart, seconds, self._turns)
         self._calls[call.token] = call
         try:
@@ -79,38 +79,42 @@ class Switchboard:
             self._ended.set()
 
     async def idle(self) -> None:
-        """Until no call is under way."""
+        """Return once no call is in progress."""
         while self._calls:
             self._ended = anyio.Event()
             await self._ended.wait()
 
-    def told(self, method: str, params: Params, origin: Origin | None) -> None:
-        """A notification."""
+    def take_notification(self, method: str, params: Params, origin: Origin | None) -> None:
+        """Handle a notification of the server."""
         if method in _LIST_CHANGED:
             self._on_list_changed(_LIST_CHANGED[method])
+        # Any text: whether somebody has subscribed to this resource is decided in `watching`.
         elif method == "notifications/resources/updated":
             self._on_updated((params or {}).get("uri"))
         elif method == "notifications/subscriptions/acknowledged" and isinstance(origin, StandingRequest):
             origin.acknowledge(params)
         elif method == "notifications/progress":
             self._progress(params or {})
+        # A log message that belongs to no running call is dropped: it could contain another caller's data.
         elif method == "notifications/message" and (call := self._running(origin)) is not None:
             call.counterpart.log(params or {})
 
-    async def asked(self, method: str, params: Params, origin: Origin | None) -> dict[str, Any]:
-        """A request."""
+    async def answer_request(self, method: str, params: Params, origin: Origin | None) -> dict[str, Any]:
+        """Answer a request of the server. Raises RefusedRequest."""
         if method == "ping":
             return {}
         if method not in KINDS:
-            raise RefusedRequest({"code": METHOD_NOT_FOUND, "message": "there is no such method here"})
+            raise RefusedRequest({"code": METHOD_NOT_FOUND, "message": "method not found"})
+        # Refused even with one caller: a question without a call could be answered by a user who did not start
+        # anything.
         if (call := self._running(origin)) is None:
             if self._may_ask and self._calls:
-                self._turns.limit(1)  # so that it is clear the next time
+                self._turns.limit(1)  # with one call at a time, the next question can be attributed
                 self._on_unclear()
-            if method not in self._unattributed:  # said once; a server may go on asking
+            if method not in self._unattributed:  # logged once: a server may repeat it without end
                 self._unattributed.add(method)
                 log.info("upstream.unattributed", server=self._server, asks=method)
-            raise RefusedRequest({"code": DENIED, "message": "it cannot be told whose call this is asked for"})
+            raise RefusedRequest({"code": DENIED, "message": "this request cannot be attributed to a call"})
         try:
             return (await call.ask({_NAMELESS: Ask(method, params or {})}))[_NAMELESS]
         except Declined as declined:
@@ -124,4 +128,5 @@ class Switchboard:
         token = params.get(PROGRESS)
         call = self._calls.get(token) if isinstance(token, str) else None
         if call is not None:
+            # Without the token: it belongs to this connection, and the client has one of its own.
             call.counterpart.progress({key: value for key, value in params.items() if key != PROGRESS})

@@ -1,5 +1,5 @@
-"""Processes that see little of the machine: what is not named here is not there for them.
+"""The sandbox for processes: whatever is not listed here does not exist for them.
 
-`probe.probed` tells at start whether that works here, `confining.confined` turns a launch into a confined one, and
-`watching.within_memory` watches it while it runs.
+`probe.probe_sandbox` finds out at the start whether this host has a working sandbox, `confined_launch.confine_launch`
+turns a launch into a confined one, and `memory_watch.watch_memory` watches it while it runs.
 """

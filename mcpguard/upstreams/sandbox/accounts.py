@@ -1,10 +1,10 @@
-"""As whom confined servers run where the guard is root: each as a user of its own.
+"""The accounts of confined servers where the guard is root: each server runs as a user of its own.
 
 Rules kept here:
-1. No two that run at the same time are one user: what the kernel counts for each user is each server's own, and so is a
-   file that a server closes to others. All of them are in one group, so that they can share folders.
-2. The numbers are those that systemd keeps for users that come and go. What somebody else goes by now is not taken.
-3. A server has the same number whenever it can, so that what it left in a shared folder is its own later, too.
+1. No two running servers share a user: the kernel's limits for a user are each server's own, and so is a file that a
+   server closes to others. All of them are in one group, so that they can share folders.
+2. The numbers are from the range that systemd keeps for dynamic users. A number that is in use is not taken.
+3. A server gets the same number whenever possible, so that files it left in a shared folder belong to it later, too.
 """
 
 import os
@@ -20,35 +20,36 @@ from mcpguard.upstreams.sandbox.not_confined import NotConfined
 
 NUMBERS: Final = range(61184, 65520)
 GROUP: Final = 65533
-"""The group of all of them, and the user that installs packages: distributions give this number to nobody, and unlike
-65534 it stands for nothing else."""
+"""The group of all servers, and the user that installs packages. No distribution assigns this number, and unlike 65534
+(nobody) it has no other meaning."""
 _OF_SYSTEMD: Final = Path("/run/systemd/dynamic-uid")
 
 
-class Lent:
-    """The number for one run of a server; it is chosen when it is first asked for."""
+class LentAccount:
+    """The account for one run of a server; its number is chosen when it is first needed."""
 
     def __init__(self, accounts: "Accounts", server: str) -> None:
         self._accounts = accounts
         self._server = server
 
     def __call__(self) -> int:
-        """Looks at the disk. Raises NotConfined."""
+        """Return the number. Reads the disk. Raises NotConfined."""
         return self._accounts.number(self, self._server)
 
 
 class Accounts:
-    """Which numbers are in use."""
+    """Lends account numbers to servers, and knows which are in use."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._taken: dict[Lent, int | None] = {}
+        self._taken: dict[LentAccount, int | None] = {}
 
     @contextmanager
-    def lent(self, server: str) -> Iterator[Lent]:
-        """A number that is this server's until the block ends. By then nothing may run as that user any more."""
-        lent = Lent(self, server)
+    def lend(self, server: str) -> Iterator[LentAccount]:
+        """Lend a server an account for the length of the block. No process may run as that user afterwards."""
+        lent = LentAccount(self, server)
         with self._lock:
+            # Reserved without a number: the number is chosen in a thread, and only where the server is really confined.
             self._taken[lent] = None
         try:
             yield lent
@@ -56,26 +57,30 @@ class Accounts:
             with self._lock:
                 del self._taken[lent]
 
-    def number(self, lent: Lent, server: str) -> int:
-        """Raises NotConfined where it is not lent any more, or none is left."""
+    def number(self, lent: LentAccount, server: str) -> int:
+        """Return the number of a lent account. Raises NotConfined where it was given back, or none is left."""
+        # A process that survived its server may still run as one of these: it could read the next server's files.
         others = _running()
         with self._lock:
             if lent not in self._taken:
-                raise NotConfined("it was given up while it was being started")
+                raise NotConfined("its start was cancelled")
             if (known := self._taken[lent]) is not None:
                 return known
             taken = {*self._taken.values(), *others}
+            # The search begins at a number that depends on the name only, so a server gets the same one whenever it is
+            # free.
             first = int.from_bytes(sha256(server.encode()).digest()[:8]) % len(NUMBERS)
             for offset in range(len(NUMBERS)):
                 number = NUMBERS[(first + offset) % len(NUMBERS)]
+                # A number that an account of the host has could read that account's files.
                 if number not in taken and not _known(number):
                     self._taken[lent] = number
                     return number
-        raise NotConfined(f"every user from {NUMBERS[0]} to {NUMBERS[-1]} is in use")
+        raise NotConfined(f"all accounts from {NUMBERS[0]} to {NUMBERS[-1]} are in use; stop other servers")
 
 
 def _running() -> set[int]:
-    """The users of all processes that can be seen."""
+    """Return the users of all visible processes."""
     found: set[int] = set()
     with suppress(OSError), os.scandir("/proc") as entries:
         for each in entries:
@@ -86,7 +91,7 @@ def _running() -> set[int]:
 
 
 def _known(number: int) -> bool:
-    """Whether the machine has an account of this number, or systemd has given it to a service."""
+    """Whether the host has an account with this number, or systemd has assigned it to a service."""
     with suppress(KeyError):
         return bool(pwd.getpwuid(number))
     return (_OF_SYSTEMD / str(number)).exists()

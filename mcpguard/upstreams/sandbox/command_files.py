@@ -1,9 +1,9 @@
-"""Where a command leads, and what that needs to run.
+"""Finds the program of a command, and the files that it needs to run.
 
 Rules kept here:
-1. A program outside the system's folders is seen alone, with what its links and its first line (`#!`) lead to.
-2. An interpreter is seen with its libraries: `bin` and `lib` of the Python or the virtual environment that it belongs
-   to, and nothing else of the folder that they are in, which may be somebody's home.
+1. A program outside the system's folders is shown alone, with the targets of its links and of its first line (`#!`).
+2. An interpreter is shown with its libraries: `bin` and `lib` of its Python or virtual environment, and nothing else of
+   the folder around them, which may be somebody's home.
 """
 
 import os
@@ -18,15 +18,15 @@ FIRST_LINE = 512
 LIBRARIES = ("bin", "lib", "lib64")
 
 
-def found(command: str, environment: Mapping[str, str], folder: Path | None) -> Path:
-    """As `find`. Raises NotConfined where there is none."""
-    if path := find(command, environment, folder):
+def require_program(command: str, environment: Mapping[str, str], folder: Path | None) -> Path:
+    """Return the program of a command. Raises NotConfined where there is none."""
+    if path := find_program(command, environment, folder):
         return path
-    raise NotConfined(f"{command} is no program that can be started")
+    raise NotConfined(f"{command} was not found, or is not executable")
 
 
-def find(command: str, environment: Mapping[str, str], folder: Path | None) -> Path | None:
-    """The program that is meant, as an absolute path. Links stay: some programs look at how they were called."""
+def find_program(command: str, environment: Mapping[str, str], folder: Path | None) -> Path | None:
+    """Return the program's absolute path, or None. Links are kept: some programs depend on their name."""
     if "/" in command:
         candidates = [Path(os.path.normpath((folder or Path.cwd()) / command))]
     else:
@@ -35,29 +35,31 @@ def find(command: str, environment: Mapping[str, str], folder: Path | None) -> P
 
 
 def interpreters(program: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """The programs that its first line has run, and what those begin with in turn. Raises NotConfined."""
+    """Return the interpreters of a script, of its interpreter, and so on. Raises NotConfined."""
     found_so, left = list[Path](), [program]
     while left:
         words = _first_line(left.pop())
-        each = [found(word, environment, None) for word in words]
+        each = [require_program(word, environment, None) for word in words]
         found_so += each
         left += each[-1:]
+        # Two scripts may name each other as interpreters. The kernel gives up there, and so does this.
         if len(found_so) > LINKS:
-            raise NotConfined(f"{program} is run by programs without an end")
+            raise NotConfined(f"the interpreters of {program} form an endless chain")
     return tuple(found_so)
 
 
-def needed(program: Path, environment: Mapping[str, str]) -> Iterator[Bind]:
-    """What has to be seen for it to run, besides the system."""
+def needed_places(program: Path, environment: Mapping[str, str]) -> Iterator[Bind]:
+    """Yield the files and folders that the program needs besides the system's. Raises NotConfined."""
+    # Every link on the way is shown, not only the file at the end: the path has to work inside as it does outside.
     for _ in range(LINKS):
         yield from _around(program)
         if not program.is_symlink():
             break
         program = Path(os.path.normpath(program.parent / program.readlink()))
     else:
-        raise NotConfined(f"{program} is a link that leads nowhere")
+        raise NotConfined(f"{program} is a broken or circular link")
     if interpreter := _interpreter(program, environment):
-        yield from needed(interpreter, environment)
+        yield from needed_places(interpreter, environment)
 
 
 def _around(program: Path) -> Iterator[Bind]:
@@ -83,7 +85,7 @@ def _libraries(prefix: Path) -> Iterator[Bind]:
 
 
 def _home(configuration: Path) -> Path | None:
-    """Where the Python is that a virtual environment was made from."""
+    """Return the folder of the Python that a virtual environment was made from."""
     if not configuration.is_file():
         return None
     for line in configuration.read_text(errors="replace").splitlines():
@@ -94,19 +96,20 @@ def _home(configuration: Path) -> Path | None:
 
 
 def _interpreter(program: Path, environment: Mapping[str, str]) -> Path | None:
-    """The program that its first line names; with `env` in it, the one that `env` would find."""
+    """Return the interpreter in a script's first line; with `env` there, the program that `env` would find."""
     words = _first_line(program)
-    return found(words[-1], environment, None) if words else None
+    return require_program(words[-1], environment, None) if words else None
 
 
 def _first_line(program: Path) -> tuple[str, ...]:
-    """The program that its first line names; where that is `env`, also the one that `env` is to find."""
+    """Return the program in a script's first line; where that is `env`, also the one that `env` is to find."""
     with program.open("rb") as file:
         line = file.read(FIRST_LINE).partition(b"\n")[0]
     if not line.startswith(b"#!"):
         return ()
     words = line[2:].decode(errors="replace").split()
     if words and Path(words[0]).name == "env":
+        # The first word that is no option and no assignment is the program, as in `env -S A=1 python3`.
         behind = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
         return (words[0], *behind[:1])
     return tuple(words[:1])

@@ -1,9 +1,8 @@
-"""How servers are confined on this machine, if they can be.
+"""Confines servers on this host, where it has a working sandbox.
 
 Rules kept here:
-1. What is to run confined runs confined or not at all. Only its profile, which is part of what a person approves, says
-   that it does not.
-2. What all processes of a server take together is watched for as long as it runs.
+1. A server runs confined or not at all, unless its profile, which a user approves with it, says that it is not.
+2. The memory of all processes of a server together is watched for as long as it runs.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection
@@ -19,29 +18,29 @@ from mcpguard.settings.guard_groups import SandboxSettings
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.accounts import Accounts
-from mcpguard.upstreams.sandbox.confining import confined
-from mcpguard.upstreams.sandbox.keeping import KeptPath
+from mcpguard.upstreams.sandbox.confined_launch import confine_launch
+from mcpguard.upstreams.sandbox.kept_files import KeptPath
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, ProcessLimits
-from mcpguard.upstreams.sandbox.memory_watch import within_memory
+from mcpguard.upstreams.sandbox.memory_watch import watch_memory
 from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.sandbox.places import Bind
-from mcpguard.upstreams.sandbox.probe import Fails, Works
+from mcpguard.upstreams.sandbox.probe import NoSandbox, UsableSandbox
 
 
 class Killed(GuardError):
-    """A process ran, and was killed for what it took. Says why in a sentence without its end."""
+    """A process was killed because it exceeded a limit. The message says which, without a full stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessConfinement:
-    """`here` is what was found out at the start, `data` the data directory, which no server sees."""
+    """Confines processes. `here` is the result of the probe at the start, `data` the data directory, never shown."""
 
-    here: Works | Fails
+    here: UsableSandbox | NoSandbox
     limits: ProcessLimits
     data: Path
     accounts: Accounts = field(default_factory=Accounts)
 
-    def confined(
+    def confine(
         self,
         declared: StdioLaunch,
         launch: Launch,
@@ -49,17 +48,18 @@ class ProcessConfinement:
         kept: Collection[KeptPath] = (),
         account: Callable[[], int] | None = None,
     ) -> Launch:
-        """How it is started; `own` is what of the guard it is to see, `kept` what it is to see as it was read.
+        """Return the confined launch. `own` are folders of the guard to show, `kept` files to show as they were read.
 
-        `account` tells as whom it runs where the guard is root. Looks at the disk; raises NotConfined.
+        `account` gives the user to run as where the guard is root. Reads the disk. Raises NotConfined.
         """
         if declared.profile is Profile.NONE:
             return launch
-        if isinstance(self.here, Fails):
-            raise NotConfined(f"it is to run confined, and nothing can be confined here: {self.here.why}")
+        # No fallback: a server that was approved as confined must never run with the user's rights.
+        if isinstance(self.here, NoSandbox):
+            raise NotConfined(f"it needs a sandbox, but this host has no working one: {self.here.why}")
         sandbox = self.here.sandbox
         try:
-            return confined(
+            return confine_launch(
                 launch,
                 declared.profile,
                 declared.mounts,
@@ -70,11 +70,11 @@ class ProcessConfinement:
                 kept=kept,
             )
         except OSError as error:
-            raise NotConfined(f"it cannot be confined: {visible(str(error))}") from error
+            raise NotConfined(f"its sandbox cannot be set up: {visible(str(error))}") from error
 
     @asynccontextmanager
-    async def watched(self, process: int, profile: Profile) -> AsyncIterator[None]:
-        """Raises Killed when it took more memory than it may."""
+    async def watch_memory(self, process: int, profile: Profile) -> AsyncIterator[None]:
+        """Watch a process's memory for the length of the block. Raises Killed when it exceeded the limit."""
         if profile is Profile.NONE:
             yield
             return
@@ -84,8 +84,8 @@ class ProcessConfinement:
             tasks.cancel_scope.cancel()
 
     async def _watch(self, process: int) -> None:
-        await within_memory(process, self.limits.memory)
-        raise Killed(f"it took more than {self.limits.memory // MEBIBYTE} MiB of memory, and was killed")
+        await watch_memory(process, self.limits.memory)
+        raise Killed(f"it was killed because it used more than {self.limits.memory // MEBIBYTE} MiB of memory")
 
 
 def limits(settings: SandboxSettings) -> ProcessLimits:

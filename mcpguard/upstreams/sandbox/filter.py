@@ -1,14 +1,14 @@
-"""What a confined process may ask of the kernel: a seccomp program, applied by bubblewrap.
+"""The system calls of a confined process: a seccomp filter, applied by bubblewrap.
 
 Rules kept here:
-1. No sockets but those of the internet and of routing tables. A unix socket would reach whoever listens where the
-   process can see it, an abstract one even without a file, and a virtual machine's own kind (vsock) its host.
-   Connected pairs stay: interpreters talk to their children over them.
-2. No memory that belongs to no process, since nothing would count it: shared segments, files without a name.
-3. Nothing that a server has no use for and that others have escaped with: namespaces, mounts, tracing, io_uring, bpf,
+1. Only internet and netlink sockets. A unix socket would reach any visible listener, an abstract one even without a
+   file, and a virtual machine's own kind (vsock) its host. Connected pairs are allowed: interpreters talk to their
+   children over them.
+2. No memory that belongs to no process, since no limit would count it: shared segments, files without a name.
+3. No call that a server does not need and that sandbox escapes have used: namespaces, mounts, tracing, io_uring, bpf,
    keys, modules.
-4. No file but a regular one, and none that gives its owner's or group's rights to whoever runs it: what is made in a
-   writable mount is there outside too, where it would count. A socket can still be named there, by one of a pair.
+4. Only regular files, and none with setuid or setgid: a file in a writable mount exists outside too, where it would
+   give the owner's rights to whoever runs it. A socket can still be named there, by one of a pair.
 5. A processor that is not listed has no filter, and so no sandbox.
 """
 
@@ -126,18 +126,19 @@ _AARCH64 = _BOTH | {
     "reboot": 142,
 }
 _MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1}
-"""Which argument is the mode of a file, counted from 0."""
+"""The position of the argument with the file's mode, counted from 0."""
 _NODES = {"mknod": 1, "mknodat": 2}
 _OPENING = {"open": 1, "openat": 2}
-"""Which argument has the flags; the mode follows, and says something only where a file is made."""
+"""The position of the argument with the flags. The mode follows, and counts only where a file is created."""
 _OUT_OF_SIGHT = {"clone3", "openat2"}
-"""What they are asked for lies in memory; whoever hears that there is no such call uses `clone` and `openat`."""
+"""Calls whose arguments lie in memory, where no filter can read them. Told that these do not exist, programs fall back
+to `clone` and `openat`."""
 _WITH_A_CLOSER_LOOK = {"socket", "socketpair", "clone", *_OUT_OF_SIGHT, *_MODES, *_NODES, *_OPENING}
 
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """The number by which the kernel tells its calls from others', and its calls."""
+    """A processor architecture: its audit number in the kernel, and the numbers of its system calls."""
 
     audit: int
     calls: dict[str, int]
@@ -145,13 +146,13 @@ class Processor:
 
 PROCESSORS = {"x86_64": Processor(0xC000003E, _X86_64), "aarch64": Processor(0xC00000B7, _AARCH64)}
 OTHER_NUMBERS = 0x40000000
-"""From here on, calls of a rare third kind on x86_64, with numbers of their own."""
+"""From here on, the numbers of the x32 calls on x86_64, which would bypass the filter."""
 NEW_NAMESPACES = 0x7E020000
 TYPE_OF_SOCKET = 0xF
 KIND_OF_FILE = 0o170000
 SET_ID = S_ISUID | S_ISGID
 MAKING = 0o20000100
-"""O_CREAT, and that of O_TMPFILE which no other flag has."""
+"""O_CREAT, and the bit of O_TMPFILE that no other flag has."""
 
 _LOAD, _AND, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _AUDIT, _FIRST, _SECOND = 0, 4, 16, 24
@@ -160,7 +161,7 @@ Step = tuple[int, int, int, int]
 
 
 def program(processor: Processor) -> bytes:
-    """In the form that the kernel takes."""
+    """Return the filter in the kernel's binary form."""
     return b"".join(struct.pack("=HBBI", *step) for step in _steps(processor))
 
 
@@ -170,8 +171,10 @@ def processor() -> Processor | None:
 
 def _steps(processor: Processor) -> Iterator[Step]:
     calls = processor.calls
+    # First the architecture: the same number is another call on another one, so no rule below would mean anything.
     yield from (_load(_AUDIT), (_EQUAL, 1, 0, processor.audit), _answer(_KILL))
     yield from (_load(_NUMBER), (_AT_LEAST, 0, 1, OTHER_NUMBERS), _fail(EPERM))
+    # EPERM and not a kill: an interpreter that only tries such a call goes on without it.
     for name in sorted(calls.keys() - _WITH_A_CLOSER_LOOK):
         yield from ((_EQUAL, 0, 1, calls[name]), _fail(EPERM))
     for name in sorted(_OUT_OF_SIGHT):
@@ -181,7 +184,9 @@ def _steps(processor: Processor) -> Iterator[Step]:
     families = [(_EQUAL, 3 - after, 0, family) for after, family in enumerate((AF_INET, AF_INET6, AF_NETLINK))]
     yield from _looked_at(calls["socket"], [_load(_FIRST), *families, _fail(EAFNOSUPPORT)])
     kind = [_load(_SECOND), (_AND, 0, 0, TYPE_OF_SOCKET), (_EQUAL, 0, 1, SOCK_DGRAM), _fail(EPROTONOSUPPORT)]
-    yield from _looked_at(calls["socketpair"], kind)  # one for datagrams could send to others, too
+    # A datagram socket of a pair could send to any other socket as well, so only connected kinds are allowed.
+    yield from _looked_at(calls["socketpair"], kind)
+    # Everything else is allowed: servers are interpreters with many calls, and the namespaces hold what is left.
     yield _answer(_ALLOW)
 
 
@@ -206,7 +211,7 @@ def _argument(at: int) -> int:
 
 
 def _looked_at(call: int, steps: list[Step]) -> list[Step]:
-    """For this call these steps; if none of them is an end, it is allowed."""
+    """Return the steps for one call, which allow it if none of them ends the filter before."""
     return [(_EQUAL, 0, len(steps) + 1, call), *steps, _answer(_ALLOW)]
 
 

@@ -1,10 +1,10 @@
-"""How much a confined process may use, all that it starts included where it says so.
+"""The resource limits of a confined process and, where stated, of everything that it starts.
 
 Rules kept here:
-1. A limit is never above the guard's own: nobody can raise those but the system's owner.
-2. The limit on processes is set inside, where the kernel counts them for each sandbox apart; root's it never counts.
-3. There is none on address space: some interpreters reserve hundreds of gigabytes that they never touch. A process's
-   own memory is bounded, and what all of them occupy together is watched (`memory_watch`).
+1. A limit is never above the guard's own: only the host's owner can raise that.
+2. The limit on processes is set inside, where the kernel counts them for each sandbox; it never counts those of root.
+3. Address space is not limited: some interpreters reserve hundreds of gigabytes that they never touch. A process's own
+   memory is limited, and the memory of all of them together is watched (`memory_watch`).
 """
 
 import resource
@@ -16,7 +16,7 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """`processes` counts threads, `memory` is for all of them together, `scratch` is for the home and /tmp together."""
+    """`processes` includes threads, `memory` is for all of them together, `scratch` for the home and /tmp together."""
 
     processes: int = 256
     memory: int = 1024 * MEBIBYTE
@@ -25,7 +25,7 @@ class ProcessLimits:
     open_files: int = 1024
 
     def options(self) -> Iterator[str]:
-        """Those of `prlimit`."""
+        """Yield the options of `prlimit`."""
         yield _option("nproc", resource.RLIMIT_NPROC, self.processes)
         yield _option("data", resource.RLIMIT_DATA, self.memory)
         yield _option("fsize", resource.RLIMIT_FSIZE, self.file)
@@ -36,5 +36,6 @@ class ProcessLimits:
 
 def _option(name: str, kind: int, wanted: int) -> str:
     ours = resource.getrlimit(kind)[1]
+    # Asking for more than the guard's own limit would make `prlimit` fail, and nothing would start.
     value = wanted if ours == resource.RLIM_INFINITY else min(wanted, ours)
     return f"--{name}={value}:{value}"

@@ -1,11 +1,11 @@
-"""The memory of a confined process and all below it, held to its limit.
+"""Holds a confined process and its descendants to their memory limit.
 
-The kernel bounds each process, and would bound all of them where a control group can be had. As none is used, what they
-occupy together is looked at from time to time, and all are killed when it is too much. Between two looks there may be
-more: as much as they can write in that time.
+The kernel limits each process; only a control group, which is not used here, would limit all of them together. So their
+memory is measured from time to time, and all are killed when it is too much. Between two measurements it may grow by
+as much as they can write in that time.
 
-What counts is what is resident, and every file in /tmp and /dev/shm: an empty one takes memory too, and no size of a
-file system bounds that. What the kernel keeps in pipes and sockets does not count.
+Resident memory counts, and every file in /tmp and /dev/shm: even an empty file takes memory, and the size of a file
+system does not limit that. Buffers of pipes and sockets do not count.
 """
 
 import os
@@ -18,25 +18,27 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 
 from mcpguard.upstreams.process.tree import Descendants, descendants, resident
-from mcpguard.upstreams.sandbox.wrapping import SHARED_MEMORY, TEMPORARY
+from mcpguard.upstreams.sandbox.bwrap_command import SHARED_MEMORY, TEMPORARY
 
 EVERY = 0.25
 FOR_A_FILE = 1024
-"""Measured: the kernel's part of an empty file in memory, with its name."""
+"""Measured: the kernel's memory for an empty file with its name."""
 log = structlog.get_logger("mcpguard.upstreams")
 
 
-async def within_memory(process: int, most: int) -> None:
-    """Until cancelled, or until it was killed for what it took; what follows is what follows whenever a server ends.
+async def watch_memory(process: int, most: int) -> None:
+    """Watch until cancelled, or until the limit was exceeded and the processes were killed.
 
-    Not to be run any longer than the process is there and has not been waited for.
+    Only while the process has not been waited for: its number may belong to another process afterwards.
     """
     while True:
         await anyio.sleep(EVERY)
         taken = await to_thread.run_sync(_taken, process, limiter=CapacityLimiter(1), abandon_on_cancel=True)
+        # Killed and not asked: a process that allocates this fast could exhaust the host before it answers.
         if taken > most:
             log.warning("upstream.memory", process=process, taken=taken, most=most)
             with Descendants(process) as below:
+                # Held before the first is killed: once their parent is gone, nothing leads to the others any more.
                 below.look()
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process, signal.SIGKILL)
@@ -45,16 +47,17 @@ async def within_memory(process: int, most: int) -> None:
 
 
 def _taken(process: int) -> int:
-    """With many processes it takes long, and nobody else is to wait for it."""
+    """Return the bytes that the process and its descendants use. Slow for many processes: call it in a thread."""
     below = descendants(process)
     return resident({process, *below}) + FOR_A_FILE * _files(below)
 
 
 def _files(below: set[int]) -> int:
-    """How many there are in the file systems in memory that the innermost of the processes sees."""
+    """Return the number of files in the in-memory file systems that the innermost process sees."""
+    # The outer processes are bubblewrap's own, which see the host's /tmp.
     innermost = max(below, key=_depth, default=None)
     if innermost is None or _depth(innermost) == _depth(os.getpid()):
-        return 0  # it is not confined yet, or no longer there: what it sees is everybody's
+        return 0  # not confined yet, or gone already: those file systems would be the host's
     found = 0
     for folder in (TEMPORARY, SHARED_MEMORY):
         with suppress(OSError):
@@ -64,7 +67,7 @@ def _files(below: set[int]) -> int:
 
 
 def _depth(process: int) -> int:
-    """How many times its number has been counted anew above it."""
+    """Return how many process namespaces a process is inside of."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():
             if line.startswith("NSpid:"):

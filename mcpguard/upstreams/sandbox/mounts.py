@@ -1,11 +1,12 @@
-"""Folders that a person names for a confined process.
+"""Checks the folders that a declaration mounts for a confined process.
 
 Rules kept here:
-1. None holds the data directory or lies in it, none is or holds a home, none is one of the system's own.
-2. None holds a socket at which somebody takes orders. What cannot be looked through is refused too. A socket that
-   nobody listens at is nothing but a file: whoever may write to a mount can make one, and keeps nobody from starting.
-3. What is executed for a server lies in none that any server may write to: it could put another program there.
-4. They are looked at each time that a process is started, where their links lead at that moment.
+1. A mount neither contains the data directory nor lies in it, is or contains no home, and is no folder of the system.
+2. It contains no socket that somebody listens on: through it a server could command a process outside (a container
+   engine, an SSH agent). A folder that cannot be searched is refused too. A socket without a listener is just a file:
+   whoever may write to a mount can make one, and must not be able to keep others from starting.
+3. A server's program lies in no folder that any server may write to: it could be replaced there.
+4. Mounts are checked at each start of a process, where their links lead at that moment.
 """
 
 import os
@@ -23,73 +24,74 @@ from mcpguard.upstreams.sandbox.places import BESIDE, Bind, Place
 
 MOST_ENTRIES = 200_000
 LIVING = ("/proc", "/sys", "/dev", "/run", "/var/run")
-"""Nothing in them is a file that somebody keeps."""
+"""Folders without ordinary files: they hold the state of the running system."""
 WHOLE = ("/etc", "/usr", "/var", "/var/lib", "/home", "/root", "/boot", "/tmp", "/var/tmp", *BESIDE)  # noqa: S108
 PEOPLE = 1000
 NOBODY = 65534
 
 
-def admitted(mounts: Iterable[Mount], data: Path, account: int, group: int) -> Iterator[Bind]:
-    """`account` and `group` are who will see them. Raises NotConfined for the first that may not be."""
+def admit_mounts(mounts: Iterable[Mount], data: Path, account: int, group: int) -> Iterator[Bind]:
+    """Yield the mounts. `account` and `group` will use them. Raises NotConfined for the first one that is forbidden."""
     kept = data.resolve()
     for mount in mounts:
         at = Path(mount.path)
         if not at.is_absolute() or ".." in at.parts:
-            raise NotConfined(f"{mount.path} cannot be mounted: it has to be written as an absolute path")
+            raise NotConfined(f"{mount.path} cannot be mounted: write it as an absolute path")
         source = at.resolve()
         if not source.is_dir():
-            raise NotConfined(f"{mount.path} cannot be mounted: there is no such folder")
+            raise NotConfined(f"{mount.path} cannot be mounted: the folder does not exist")
+        # Both the name and its target: a link with a harmless name could lead to the data directory or to a home.
         for path in (at, source):
             _allowed(mount.path, path, kept)
         _accessible(mount, source, account, group)
         if inside := _socket(mount.path, source, account):
-            raise NotConfined(f"{mount.path} cannot be mounted: {inside} is a socket")
+            raise NotConfined(f"{mount.path} cannot be mounted: {inside} is a socket in use")
         yield Bind(at, source, mount.writable)
 
 
-def apart(places: Iterable[Place], data: Path) -> None:
-    """None of them, however it came to be seen, may show the data directory. Raises NotConfined."""
+def check_data_hidden(places: Iterable[Place], data: Path) -> None:
+    """Raise NotConfined where any of the places, for whatever reason it is shown, would show the data directory."""
     kept = data.resolve()
     for place in places:
         if isinstance(place, Bind) and _meet(place.source.resolve(), kept):
-            raise NotConfined(f"{place.at} would be seen, and the data directory {kept} is there: it has to move")
+            raise NotConfined(f"{place.at} would expose the data directory {kept}; move the data directory")
 
 
-def free(own: Iterable[Bind], places: Iterable[Place]) -> None:
-    """Where the guard puts something of its own, nothing else is. Raises NotConfined."""
+def check_own_paths(own: Iterable[Bind], places: Iterable[Place]) -> None:
+    """Raise NotConfined where a place lies at a path that the guard uses itself."""
     taken = list(places)
     for mine in own:
         for place in taken:
             if _meet(place.at, mine.at):
-                raise NotConfined(f"{place.at} cannot be seen by it: {mine.at} is where its package is put")
+                raise NotConfined(f"{place.at} cannot be mounted: {mine.at} is reserved for its package")
 
 
-def unwritten(files: Iterable[Path], writable: Iterable[tuple[str, Mount]]) -> None:
-    """None of these lies where a confined server may write, whose name stands with the folder. Raises NotConfined."""
+def check_unwritable(files: Iterable[Path], writable: Iterable[tuple[str, Mount]]) -> None:
+    """Raise NotConfined where one of the files lies in a folder that one of the named servers may write to."""
     kept = list(files)
     for server, mount in writable:
         folder = Path(mount.path).resolve()
         for each in kept:
             if each.is_relative_to(folder):
                 raise NotConfined(
-                    f"its program {each} lies in {mount.path}, where {server} may write: what was looked at could be "
-                    "another program when it runs; mount a folder that holds no program"
+                    f"its program {each} lies in {mount.path}, to which {server} may write, so it could be replaced "
+                    "after inspection; mount a folder that contains no program"
                 )
 
 
 def _allowed(named: str, path: Path, kept: Path) -> None:
     if _meet(path, kept):
-        raise NotConfined(f"{named} cannot be mounted: the data directory of the guard is there")
+        raise NotConfined(f"{named} cannot be mounted: it overlaps the data directory of mcpguard")
     if any(path.is_relative_to(each) for each in LIVING):
-        raise NotConfined(f"{named} cannot be mounted: what is there belongs to the system")
+        raise NotConfined(f"{named} cannot be mounted: it belongs to the operating system")
     if str(path) == "/" or str(path) in WHOLE:
-        raise NotConfined(f"{named} cannot be mounted as a whole: name a folder in it")
+        raise NotConfined(f"{named} cannot be mounted as a whole; mount a folder in it")
     if any(home.is_relative_to(path) for home in _homes()):
-        raise NotConfined(f"{named} cannot be mounted: it is somebody's home, or holds one; name a folder in it")
+        raise NotConfined(f"{named} cannot be mounted: it is or contains a home directory; mount a folder in it")
 
 
 def _accessible(mount: Mount, source: Path, account: int, group: int) -> None:
-    """A guard that runs as root starts processes as somebody else, for whom root's folders may be closed."""
+    """Raise NotConfined where the server's account may not use the folder: a guard that is root runs it as another."""
     if account == os.geteuid():
         return
     about = source.stat()
@@ -99,7 +101,7 @@ def _accessible(mount: Mount, source: Path, account: int, group: int) -> None:
         what, mode = ("write to", "g+rwX") if mount.writable else ("read", "g+rX")
         path = quote(mount.path)
         raise NotConfined(
-            f"{mount.path} cannot be mounted: user {account} in group {group}, as whom the server runs, may not {what} "
+            f"{mount.path} cannot be mounted: the server runs as user {account} in group {group}, which may not {what} "
             f"it (chgrp -R {group} {path} && chmod -R {mode} {path})"
         )
 
@@ -116,13 +118,15 @@ def _homes() -> Iterator[Path]:
 
 
 def _socket(named: str, folder: Path, account: int) -> Path | None:
-    """One in the folder, at any depth, at which somebody listens."""
+    """Return a socket in the folder, at any depth, on which a process listens; None if there is none."""
     left, seen = [folder], 0
     while left:
         for each in _entries(named, left.pop()):
             seen += 1
+            # A folder that is too large to be searched counts as dangerous: a socket may be among the entries that were
+            # not seen.
             if seen > MOST_ENTRIES:
-                raise NotConfined(f"{named} cannot be mounted: it has too many entries to tell whether one is a socket")
+                raise NotConfined(f"{named} cannot be mounted: it has too many entries to be searched for sockets")
             mode = each.stat(follow_symlinks=False).st_mode
             if stat.S_ISSOCK(mode) and _answered(each.path, account):
                 return Path(each.path)
@@ -132,14 +136,16 @@ def _socket(named: str, folder: Path, account: int) -> Path | None:
 
 
 def _answered(path: str, account: int) -> bool:
-    """Whether somebody listens there. Asked by its descriptor: the path may be too long, and another one's by then."""
+    """Whether a process listens there. By descriptor: a path may be too long, and lead to another socket by then."""
     try:
+        # Held, and then reached through /proc: the path could lead to another socket at the next look.
         descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:
         tried = [_refusal(f"/proc/self/fd/{descriptor}", kind) for kind in (SOCK_STREAM, SOCK_SEQPACKET)]
-        if EACCES in tried:  # closed to the guard, and so to all that it starts, unless it is theirs and they closed it
+        # Closed to the guard, and so to whatever it starts; unless the server's own account closed it and can open it.
+        if EACCES in tried:
             return os.fstat(descriptor).st_uid != account
         return ECONNREFUSED not in tried
     finally:
@@ -147,7 +153,7 @@ def _answered(path: str, account: int) -> bool:
 
 
 def _refusal(path: str, kind: int) -> int:
-    """The number of the error with which connecting fails; 0 where it does not."""
+    """Return the error number with which connecting fails; 0 if it succeeds."""
     with socket(AF_UNIX, kind) as ours:
         ours.setblocking(False)
         return ours.connect_ex(path)
@@ -158,4 +164,4 @@ def _entries(named: str, folder: Path) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return list(entries)
     except OSError as error:
-        raise NotConfined(f"{named} cannot be mounted: {folder} cannot be looked into ({error.strerror})") from None
+        raise NotConfined(f"{named} cannot be mounted: cannot search {folder} ({error.strerror})") from None

@@ -1,9 +1,9 @@
-"""What of the machine a confined process gets to see: an allow-list.
+"""The files of the host that a confined process can see: an allow-list.
 
 Rules kept here:
-1. Programs and libraries of the system, read-only; of /etc what programs need to start, and with a network what they
-   need to find others and to check their certificates. Nothing else of the system: no /home, /root, /run, /var, /sys.
-2. Everything is where it is outside, so that nothing has to be told where it is.
+1. Programs and libraries of the system, read-only; from /etc what programs need to start, and with a network what they
+   need to resolve names and to check certificates. Nothing else of the system: no /home, /root, /run, /var, /sys.
+2. Every file has the same path as outside, so that no configuration has to be changed.
 """
 
 import os
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mcpguard.upstreams.process.secret_arguments import Handed, Word
+from mcpguard.upstreams.process.secret_arguments import SecretArgument, Word
 
 SYSTEM = Path("/usr")
 BESIDE = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -45,9 +45,9 @@ FINDING_OTHERS = (
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """A file or folder, `source`, that is seen at `at`.
+    """A file or folder `source` that is visible at the path `at`.
 
-    `beside`: it only lies beside what is wanted. It may be gone by the time, and its name is told to nobody else.
+    `beside`: it only lies beside a wanted file. It may be gone by then, and its name must not be visible to others.
     """
 
     at: Path
@@ -64,7 +64,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A file that holds this, whatever lies at that path outside."""
+    """A file with this content, whatever lies at that path outside."""
 
     at: Path
     content: bytes = field(repr=False)
@@ -73,7 +73,7 @@ class Copy:
 Place = Bind | Link | Copy
 
 
-def system(*, network: bool) -> Iterator[Place]:
+def system_places(*, network: bool) -> Iterator[Place]:
     yield Bind(SYSTEM, SYSTEM)
     for name in BESIDE:
         path = Path(name)
@@ -91,14 +91,16 @@ def in_system(path: Path) -> bool:
     return path.is_relative_to(SYSTEM) or any(path.is_relative_to(name) for name in BESIDE)
 
 
-def staged(places: Iterable[Place]) -> list[Place]:
-    """The same, once what is bound is where it belongs."""
+def staged_places(places: Iterable[Place]) -> list[Place]:
+    """Return the places for the second step, in which every source is at its final path already."""
     return [replace(place, source=place.at) if isinstance(place, Bind) else place for place in places]
 
 
-def options(places: Iterable[Place]) -> Iterator[Word]:
-    """Those of bubblewrap that put the places where they belong: what is above another one first, and each once."""
+def bwrap_options(places: Iterable[Place]) -> Iterator[Word]:
+    """Yield bubblewrap's options that create the places: outer folders before inner ones, and each path once."""
     made, bound, beside = set[Path](), set[Path](), list[Word]()
+    # Later places win over earlier ones at the same path. Sorted by path, a folder comes before what lies in it:
+    # mounted the other way round, the folder would cover it.
     for place in sorted({place.at: place for place in places}.values(), key=lambda place: place.at.parts):
         is_beside = isinstance(place, Bind) and place.beside
         if not is_beside:
@@ -114,7 +116,7 @@ def options(places: Iterable[Place]) -> Iterator[Word]:
                 yield from (*folders, "--bind" if writable else "--ro-bind", str(source), str(at))
             case Copy(at, content):
                 way = "--ro-bind-data" if _within(at, bound) else "--file"
-                yield from (*folders, "--perms", "0555", way, Handed(content), str(at))
+                yield from (*folders, "--perms", "0555", way, SecretArgument(content), str(at))
             case Link(at, to):
                 yield from (*folders, "--symlink", to, str(at))
         if not isinstance(place, Link):
@@ -127,6 +129,6 @@ def _within(path: Path, folders: set[Path]) -> bool:
 
 
 def _unseen(words: Sequence[Word]) -> Iterator[Word]:
-    """These, so that nobody who reads the command line sees them."""
+    """Yield the words through a file without a name, so that nobody who reads the command line sees them."""
     if words:
-        yield from ("--args", Handed(b"".join(os.fsencode(str(word)) + b"\0" for word in words)))
+        yield from ("--args", SecretArgument(b"".join(os.fsencode(str(word)) + b"\0" for word in words)))

@@ -1,9 +1,9 @@
-"""Whether processes can be confined here, found out by confining one.
+"""Finds out whether this host has a working sandbox, by confining a process.
 
 Rules kept here:
-1. What does not work is said, with the reason; nothing weaker takes its place.
-2. What the kernel says of the confined process decides, not that it could be started: no capability, no new privilege,
-   a filter, somebody else's account or a number of processes that counts, the limits that were asked for.
+1. If it does not work, the reason is given; nothing weaker takes its place.
+2. The kernel's report about the confined process decides, not that it could be started: no capabilities, no new
+   privileges, a filter, a user namespace of its own, and the process limit that was set.
 3. The programs are the system's own. The guard's PATH may lead into somebody's folder.
 """
 
@@ -19,63 +19,66 @@ from pathlib import Path
 
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.process.secret_arguments import opened
+from mcpguard.upstreams.process.secret_arguments import open_arguments
 from mcpguard.upstreams.sandbox.accounts import GROUP, NUMBERS
+from mcpguard.upstreams.sandbox.bwrap_command import OUR_PATH, Sandbox, WantedProgram, bwrap_command
 from mcpguard.upstreams.sandbox.filter import processor
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, ProcessLimits
 from mcpguard.upstreams.sandbox.memory_watch import EVERY
-from mcpguard.upstreams.sandbox.places import system
-from mcpguard.upstreams.sandbox.wrapping import OUR_PATH, Sandbox, WantedProgram, wrapped
+from mcpguard.upstreams.sandbox.places import system_places
 
 SECONDS = 10
 APART_SINCE = (5, 14)
-"""The first kernel that counts the processes of each sandbox by themselves."""
+"""The first kernel version that counts the processes of each sandbox separately."""
 SHOWN = ("/proc/self/status", "/proc/self/limits", "/proc/self/uid_map")
 
 
 @dataclass(frozen=True, slots=True)
-class Works:
-    """`in_force` says in sentences what bounds a confined process here."""
+class UsableSandbox:
+    """A sandbox that works. `in_force` lists the limits of a confined process, in sentences."""
 
     sandbox: Sandbox
     in_force: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fails:
-    """There is no sandbox here. `why` is a sentence without its end."""
+class NoSandbox:
+    """The host has no working sandbox. `why` is a sentence without a full stop."""
 
     why: str
 
 
-def probed(limits: ProcessLimits | None = None, path: str = OUR_PATH) -> Works | Fails:
-    """Starts a process and waits for it. `path` is where the programs are that confine others."""
+def probe_sandbox(limits: ProcessLimits | None = None, path: str = OUR_PATH) -> UsableSandbox | NoSandbox:
+    """Confine a process and check it. `path` is where bubblewrap and its helpers are searched. It blocks meanwhile."""
     limits = limits or ProcessLimits()
     sandbox = _tools(path)
-    if isinstance(sandbox, Fails):
+    if isinstance(sandbox, NoSandbox):
         return sandbox
     try:
         told = _told(sandbox, limits)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Fails(f"bubblewrap cannot be run: {error}")
+        return NoSandbox(f"cannot run bubblewrap: {error}")
     if told.returncode:
         said = told.stderr.strip().splitlines() or [f"exit code {told.returncode}"]
-        return Fails(f"bubblewrap does not work here: {visible(said[-1])}")
+        return NoSandbox(f"bubblewrap failed: {visible(said[-1])}")
+    # That it started proves nothing: only what the kernel reports about the process counts.
     if weak := list(_weaknesses(told.stdout, limits)):
-        return Fails(f"what bubblewrap confines is not confined: {', '.join(weak)}")
-    return Works(sandbox, tuple(_in_force(sandbox, limits)))
+        return NoSandbox(f"a process in bubblewrap is not confined: {', '.join(weak)}")
+    return UsableSandbox(sandbox, tuple(_in_force(sandbox, limits)))
 
 
-def _tools(path: str) -> Sandbox | Fails:
+def _tools(path: str) -> Sandbox | NoSandbox:
     if sys.platform != "linux":
-        return Fails("only Linux has what confines processes")
+        return NoSandbox("the sandbox needs Linux")
     found = {name: shutil.which(name, path=path) for name in ("bwrap", "prlimit", "setpriv", "env", "cat")}
+    # Searched in the system's folders only: a program from the guard's PATH could be anybody's, and would run
+    # everything.
     if missing := [name for name, where in found.items() if where is None]:
         packages = "bubblewrap" if missing == ["bwrap"] else "bubblewrap, util-linux and coreutils"
-        return Fails(f"{', '.join(missing)} is not installed: install {packages}")
+        return NoSandbox(f"{', '.join(missing)} is not installed: install {packages}")
     filtered = processor()
     if filtered is None:
-        return Fails(f"there is no filter of system calls for {platform.machine()}")
+        return NoSandbox(f"there is no system call filter for {platform.machine()}")
     paths = {name: where for name, where in found.items() if where and name != "cat"}
     account, group = (os.geteuid(), os.getegid()) if os.geteuid() else (GROUP, GROUP)
     return Sandbox(**paths, processor=filtered, account=account, group=group)
@@ -83,9 +86,9 @@ def _tools(path: str) -> Sandbox | Fails:
 
 def _told(sandbox: Sandbox, limits: ProcessLimits) -> subprocess.CompletedProcess[str]:
     wanted = WantedProgram(
-        ["cat", *SHOWN], {"PATH": OUR_PATH}, "/", list(system(network=False)), Profile.STRICT, limits
+        ["cat", *SHOWN], {"PATH": OUR_PATH}, "/", list(system_places(network=False)), Profile.STRICT, limits
     )
-    with opened(wrapped(sandbox, wanted)) as (words, descriptors):
+    with open_arguments(bwrap_command(sandbox, wanted)) as (words, descriptors):
         return subprocess.run(  # noqa: S603 - the programs are the system's own
             words,
             stdin=subprocess.DEVNULL,
@@ -106,12 +109,12 @@ def _weaknesses(told: str, limits: ProcessLimits) -> Iterator[str]:
         if not re.search(rf"^Cap{kind}:\s+0+$", told, re.MULTILINE):
             yield f"it has capabilities ({kind})"
     if not re.search(r"^NoNewPrivs:\s+1$", told, re.MULTILINE):
-        yield "it may gain privileges"
+        yield "it can gain privileges"
     if not re.search(r"^Seccomp:\s+2$", told, re.MULTILINE):
         yield "its system calls are not filtered"
     asked = next(limits.options()).rpartition(":")[2]
     if not re.search(rf"^Max processes\s+{asked}\s+{asked}\s", told, re.MULTILINE):
-        yield "its processes are not limited"
+        yield "the number of its processes is not limited"
     if not re.search(r"^\s+\d+\s+\d+\s+1$", told, re.MULTILINE):
         yield "it has no user namespace of its own"
 
@@ -119,14 +122,14 @@ def _weaknesses(told: str, limits: ProcessLimits) -> Iterator[str]:
 def _in_force(sandbox: Sandbox, limits: ProcessLimits) -> Iterator[str]:
     apart = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2]) >= APART_SINCE
     own = apart or sandbox.drops
-    counted = "in each sandbox" if own else f"of user {sandbox.account}, as this old kernel counts them"
+    counted = "in each sandbox" if own else f"of user {sandbox.account} (old kernel: counted for the user)"
     yield f"{limits.processes} processes and threads {counted}"
-    yield f"{limits.memory // MEBIBYTE} MiB of its own memory in each process (the kernel)"
-    yield f"{limits.memory // MEBIBYTE} MiB resident in all of them together (watched every {EVERY:g} s, then killed)"
-    yield f"{limits.scratch // MEBIBYTE} MiB in its home and /tmp, as much again in /dev/shm"
-    yield f"{limits.file // MEBIBYTE} MiB in a file, {limits.open_files} open files"
+    yield f"{limits.memory // MEBIBYTE} MiB of private memory for each process (kernel limit)"
+    yield f"{limits.memory // MEBIBYTE} MiB resident for all processes (checked every {EVERY:g} s; killed above that)"
+    yield f"{limits.scratch // MEBIBYTE} MiB in its home and /tmp, the same again in /dev/shm"
+    yield f"{limits.file // MEBIBYTE} MiB for each file, {limits.open_files} open files"
     if sandbox.drops:
         numbers = f"{NUMBERS[0]} to {NUMBERS[-1]}"
-        yield f"it runs as a user of its own ({numbers}) in group {sandbox.group}, as the guard is root"
+        yield f"runs as a user of its own ({numbers}) in group {sandbox.group}, because mcpguard runs as root"
     else:
-        yield f"it runs as user {sandbox.account}, as the guard does"
+        yield f"runs as user {sandbox.account}, like mcpguard"

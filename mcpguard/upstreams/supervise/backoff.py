@@ -1,13 +1,13 @@
-"""How long to wait before the next attempt: longer each time, and never all at the same moment."""
+"""The pauses between attempts: longer each time, and random, so that servers are not all tried at the same moment."""
 
 from collections.abc import Callable
 
 Jitter = Callable[[], float]
-"""A number from 0 up to, and without, 1."""
+"""Returns a random number from 0 up to, but not including, 1."""
 
 
 class Backoff:
-    """Doubles from `first` to `most` seconds; each wait is drawn from its upper half."""
+    """Doubles from `first` to `most` seconds; each pause is drawn from the upper half of the current value."""
 
     def __init__(self, first: float, most: float, jitter: Jitter) -> None:
         self._first = min(first, most)
@@ -18,8 +18,9 @@ class Backoff:
     def next(self) -> float:
         ceiling = self._ceiling
         self._ceiling = min(self._ceiling * 2, self._most)
+        # Random: servers that failed together, for example with a network, would otherwise be tried together for ever.
         return ceiling * (0.5 + self._jitter() / 2)
 
     def reset(self) -> None:
-        """It went well for long enough; begin with short waits again."""
+        """Begin with short pauses again."""
         self._ceiling = self._first

@@ -1,4 +1,4 @@
-"""What all upstreams have in common."""
+"""Everything that the supervisors of all servers share."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -21,13 +21,15 @@ Reach = Callable[[DeclaredServer, Switchboard], AbstractAsyncContextManager[Conv
 
 
 class Lost(GuardError):
-    """The connection has to be made anew. Says why."""
+    """The connection has to be made anew. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class SupervisorContext:
-    """What every supervisor works with. `install` brings what a declaration has to fetch. `us` is what we call
-    ourselves; `may_ask` says what a server may ask for.
+    """The parts and settings that every supervisor works with.
+
+    `install` installs what a declaration fetches, `us` is the guard's name and version for servers, and `may_ask`
+    returns what a server may ask its clients.
     """
 
     settings: Upstreams
@@ -41,12 +43,13 @@ class SupervisorContext:
     may_ask: Callable[[str], frozenset[AskKind]]
 
     def growing(self, first: float) -> Backoff:
-        """Pauses that get longer, and never too long."""
+        """Return pauses that grow from `first` seconds to the configured maximum."""
         return Backoff(first, self.settings.retry_most_seconds, self.jitter)
 
 
 async def converse(conversation: Conversation) -> None:
-    """Read what the server says, until it ends the connection. Raises what shows why it did."""
+    """Read from the server until it ends the connection. Raises the error that says why."""
+    # It returns without an error, also where the server vanished: only a request shows how the connection ended.
     await conversation.run()
-    await conversation.request("ping")  # nobody is there any more: this raises, and says why
+    await conversation.request("ping")  # the conversation is over, so this raises the reason of its end
     raise Lost("the server ended the connection")

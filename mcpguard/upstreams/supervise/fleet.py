@@ -1,10 +1,11 @@
-"""The fleet: which upstreams are wanted, and the connections to each of them (`succession`).
+"""The fleet: which servers are wanted, and the connections to each of them (`succession`).
 
 Rules kept here:
-1. Each upstream has a task of its own; starting, failing or stopping one delays no other.
-2. What changed is stopped before it is started anew. What is no longer wanted is unreachable at once, and then stopped.
-3. Nothing is sent without a permit, which shows that the verdict is stored.
-4. A client of the handshake era that can be asked gets a connection in its own era, where the server has one
+1. Each server has a task of its own; starting, failing or stopping one delays no other.
+2. A changed server is stopped before it is started anew. One that is no longer wanted is unreachable at once, and then
+   stopped.
+3. Nothing is sent without a permit, which proves that the verdict is stored.
+4. A client of the handshake era that can be asked gets a connection in its own era, where the server supports that
    (`second_connection`).
 """
 
@@ -28,17 +29,19 @@ from mcpguard.upstreams.supervise.context import SupervisorContext
 from mcpguard.upstreams.supervise.second_connection import SecondConnection
 from mcpguard.upstreams.supervise.succession import Succession
 from mcpguard.upstreams.supervise.supervisor import Supervisor
-from mcpguard.upstreams.supervise.visit import At, visited
+from mcpguard.upstreams.supervise.visit import OnStage, visit_server
 
 
 class Unreachable(GuardError):
-    """There is no connection to the server now; nothing was sent."""
+    """The server is not connected; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A call that wants a place: of which capability, who makes it, and which client is told and asked what belongs to
-    it; None for a subscription, which is kept at one place."""
+class PlaceRequest:
+    """A call that needs a slot: its capability, its caller, and the client that gets its messages and questions.
+
+    The client is None for a subscription, which always uses the first connection.
+    """
 
     key: CapabilityKey
     caller: str
@@ -46,13 +49,13 @@ class Placed:
 
 
 class Turn:
-    """A place at a server, for one call. `async with` waits for it; raises Busy, Unsettling or Unreachable.
+    """The slot of one call at a server. `async with` waits for it, and raises Busy, Unsettling or Unreachable.
 
-    `second` is the server's other connection, where a call of `key` is better made over that one.
+    `second` is the server's second connection, if the call is better made over that one.
     """
 
     def __init__(
-        self, server: Succession | None, seconds: float, second: SecondConnection | None, call: Placed
+        self, server: Succession | None, seconds: float, second: SecondConnection | None, call: PlaceRequest
     ) -> None:
         self._server = server
         self._seconds = seconds
@@ -63,6 +66,7 @@ class Turn:
     async def __aenter__(self) -> Self:
         if self._server is None or self._server.connection is None:
             raise Unreachable
+        # The second connection first: only there can a client of the handshake era be asked in the middle of a call.
         self._supervisor = await self._over_second() or await self._over(self._server)
         if self._supervisor is None:
             raise Unreachable
@@ -70,16 +74,19 @@ class Turn:
 
     async def _over(self, server: Succession) -> Supervisor | None:
         server.check(self._call.caller)
+        # Every connection is checked for its own charges: a caller may have unsettled one and not the other.
         return await server.place(self._call.client)
 
     async def _over_second(self) -> Supervisor | None:
-        """The second connection with a place at it, if it lists what is called as the first one does."""
+        """Take a slot at the second connection, if that lists the capability exactly as the first one does."""
         if self._second is None or (other := await self._second.carrying(self._call.key)) is None:
             return None
         supervisor = await self._over(other)
         if supervisor is None or self._second.carries(self._call.key):
             return supervisor
-        await supervisor.turns.__aexit__(None, None, None)  # the server listed something else while it waited
+        # The server listed another definition while this call waited. A user approved the first connection's listing,
+        # so the call must not reach a tool that only looks the same.
+        await supervisor.turns.__aexit__(None, None, None)
         return None
 
     async def __aexit__(
@@ -89,24 +96,26 @@ class Turn:
             await self._supervisor.turns.__aexit__(kind, error, trace)
 
     def reachable(self) -> None:
-        """Raises Unreachable if the connection was lost while the call waited for its place."""
+        """Raise Unreachable if the connection was lost while the call waited for its slot."""
         if self._supervisor is None or self._supervisor.connection is None:
             raise Unreachable
 
     async def send(
         self, _permit: Permit, method: str, params: Mapping[str, Any], counterpart: Counterpart
     ) -> dict[str, Any]:
-        """What the server answers. Raises what the connection's `call` does."""
+        """Send the call and return the server's answer. Raises Unreachable, and whatever `Connection.call` raises."""
         if self._supervisor is None or (connection := self._supervisor.connection) is None:
             raise Unreachable
         try:
             return await connection.call(method, params, counterpart, self._seconds)
         except (Overdue, anyio.get_cancelled_exc_class()):
+            # The caller left the server with an unfinished call, and is charged if that costs a connection
+            # (`succession`).
             self._supervisor.unsettled_by.add(self._call.caller)
             raise
 
     async def watch(self, _permit: Permit, uri: str, holder: object) -> None:
-        """Returns when the server tells of changes to this resource, and goes on telling until the fleet's `unwatch`.
+        """Subscribe to a resource. Returns once the server has agreed; ended by the fleet's `unwatch`.
 
         Raises ServerError, Overdue or TransportEnded.
         """
@@ -120,7 +129,7 @@ class Turn:
 
 
 class Fleet:
-    """All upstreams. `run` has to run for anything to happen."""
+    """The connections to all wanted servers. `run` has to run for anything to happen."""
 
     def __init__(self, around: SupervisorContext) -> None:
         self._around = around
@@ -132,17 +141,20 @@ class Fleet:
         self._start: Callable[[str], object] | None = None
 
     async def run(self) -> None:
-        """Keep what is wanted, until cancelled; then everything is stopped."""
+        """Keep the wanted servers connected until cancelled; then all of them are stopped."""
         async with anyio.create_task_group() as tasks:
             self._start = lambda name: tasks.start_soon(self._keep, name, name=f"upstream {name}")
             self._adjust()
             await anyio.sleep_forever()
 
     def want(self, wanted: Iterable[DeclaredServer]) -> None:
-        """From now on these are wanted, as they stand here, and no others."""
+        """Want exactly these servers from now on, as they are declared here."""
         before, self._wanted = self._wanted, {declared.name: declared for declared in wanted if declared.enabled}
         for name, declared in before.items():
+            # Any difference counts: a server that was changed in the smallest way must not run as it was approved
+            # before.
             if self._wanted.get(name) != declared and name in self._scopes:
+                # Retired before the task is cancelled: stopping takes time, and no call may reach the server meanwhile.
                 if (server := self._servers.pop(name, None)) is not None:
                     server.retire()
                 if (second := self._seconds.pop(name, None)) is not None:
@@ -151,7 +163,7 @@ class Fleet:
         self._adjust()
 
     def restart(self, name: str) -> bool:
-        """Whether there is such a server; its connection is made anew."""
+        """Make a server's connection anew. Returns whether there is such a server."""
         server = self._servers.get(name)
         if server is not None:
             server.current.restart()
@@ -160,7 +172,7 @@ class Fleet:
         return server is not None
 
     def in_force(self, name: str) -> Listing | None:
-        """What this server listed on the connection that its calls use, if nothing can have changed since."""
+        """Return what the server listed on the connection that its calls use, if nothing can have changed since."""
         server = self._servers.get(name)
         return server.in_force() if server else None
 
@@ -169,50 +181,51 @@ class Fleet:
         return server is not None and server.connection is not None
 
     def is_starting(self, name: str) -> bool:
-        """Whether it is being connected for the first time since it is wanted as it is declared."""
+        """Whether the server is being connected for the first time since it was declared like this."""
         server = self._servers.get(name)
         return name in self._wanted and (server is None or server.condition.state is ConnectionState.STARTING)
 
     def confirm(self, name: str) -> bool:
-        """Have it listed again, for somebody who waits. Whether it is connected at all."""
+        """Have the server listed again, for somebody who waits. Returns whether it is connected."""
         if not self.is_connected(name):
             return False
         self._servers[name].current.confirm()
         return True
 
     def roots_changed(self, name: str) -> None:
-        """Somebody who uses this server has other roots now."""
+        """Note that a client of this server has other roots now."""
         if (server := self._servers.get(name)) is not None:
             server.current.roots_changed()
         if (second := self._seconds.get(name)) is not None:
             second.roots_changed()
 
-    async def visit(self, declared: DeclaredServer, at: At) -> Listing:
-        """Look at a server once, whether it is wanted or not; `at` hears how far that has come.
+    async def visit(self, declared: DeclaredServer, at: OnStage) -> Listing:
+        """Inspect a server once, whether it is wanted or not. `at` is called with each stage.
 
-        Raises Lost, which says what went wrong.
+        Raises Lost, whose message says what went wrong.
         """
-        return await visited(declared, self._around, at)
+        return await visit_server(declared, self._around, at)
 
     def conditions(self) -> dict[str, Condition]:
-        """Of each that is wanted, or not stopped yet."""
+        """Return the condition of every server that is wanted, or not stopped yet."""
         about_to_start = Condition(ConnectionState.STARTING, self._around.clock.now())
         conditions = {name: server.condition for name, server in self._servers.items()}
         return {name: conditions.get(name, about_to_start) for name in sorted(self._wanted.keys() | conditions.keys())}
 
-    def turn(self, name: str, call: Placed) -> Turn:
-        """A place at this server for this call, to be taken with `async with`."""
+    def turn(self, name: str, call: PlaceRequest) -> Turn:
+        """Return the slot for this call at this server, to be taken with `async with`."""
         server, second, client = self._servers.get(name), self._seconds.get(name), call.client
         own = server.declared.timeout if server else None
         wanted = second if second is not None and client is not None and second.serves(client) else None
         return Turn(server, own or self._around.settings.call_seconds, wanted, call)
 
     def unwatch(self, name: str, uri: str, holder: object) -> None:
-        """End a subscription, if there is one."""
+        """End a subscription, if it exists."""
         if (server := self._servers.get(name)) is not None:
             server.current.watching.drop(uri, holder)
 
     def _adjust(self) -> None:
+        # Called before `run` as well: what is wanted then is started when it runs.
         if self._start is None:
             return
         for name in self._wanted.keys() - self._kept:
@@ -220,8 +233,9 @@ class Fleet:
             self._start(name)
 
     async def _keep(self, name: str) -> None:
-        """One name: what is wanted under it, one after the other."""
+        """Keep the servers that are wanted under one name connected, one after the other."""
         try:
+            # What is wanted may have changed while the old server was being stopped: the newest declaration counts.
             while (declared := self._wanted.get(name)) is not None:
                 server = self._servers[name] = Succession(declared, self._around)
                 second = self._seconds[name] = SecondConnection(declared, self._around, server)
@@ -234,4 +248,5 @@ class Fleet:
             self._servers.pop(name, None)
             self._seconds.pop(name, None)
             self._scopes.pop(name, None)
+            # Reported last: whoever hears of the removal can rely on that no process is left.
             self._around.tell(ServerRemoved(name))

@@ -1,8 +1,8 @@
-"""From how a server is declared to a conversation with it.
+"""Opens a conversation with a server, from its declaration.
 
-Secrets are put into the environment and the headers here, at the last moment, and kept nowhere. They may lie in files,
-and so does what a confined server is to see; a file system may hang. So the disk is looked at aside, and while one look
-for a server hangs there is no second one.
+Secrets are put into the environment and the headers here, at the last moment, and stored nowhere. They may be read
+from files, and a confined program is read too; a file system may hang. So the disk is read in a thread, and while one
+read for a server hangs no second one is started: otherwise every retry would leave another hanging thread behind.
 """
 
 import secrets
@@ -22,10 +22,10 @@ from mcpguard.settings.entries.references import ResolvedValue, Unresolved, refe
 from mcpguard.settings.model import Upstreams
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation
 from mcpguard.upstreams.exchange.peer import StreamPeer
-from mcpguard.upstreams.launch.start import Ready, Starting
+from mcpguard.upstreams.launch.start import LaunchPreparation, ReadyLaunch
 from mcpguard.upstreams.process.environment import environment
 from mcpguard.upstreams.process.given_secrets import SHORTEST, GivenSecrets
-from mcpguard.upstreams.process.hidden_secrets import Hiding
+from mcpguard.upstreams.process.hidden_secrets import SecretHiding
 from mcpguard.upstreams.process.logs import LogMark, UpstreamLog, last_lines, mark
 from mcpguard.upstreams.process.orphans import MARK
 from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio
@@ -39,28 +39,28 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
-class Wrote:
-    """The last lines of a server's log, and what it is given that may be a secret; None where that cannot be told."""
+class LastOutput:
+    """The last lines of a server's log, and the secrets that it is given; None where those cannot be resolved."""
 
     lines: tuple[str, ...]
     secrets: frozenset[str] | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Reaching:
-    """The ways to reach a server. `environ` is the guard's own environment, `logs` the folder of the servers' logs.
+class ServerReach:
+    """Opens conversations. `environ` is the guard's own environment, `logs` the folder of the servers' logs.
 
-    `kept`: the folder with a folder of secrets for each server, which no other server's declaration can name.
-    `confided`: what was given to servers on these ways.
+    `secrets` is the folder with a folder of secret files for each server, which no other server's declaration can
+    name. `given` remembers the secrets that servers were given.
     """
 
     settings: Upstreams
     environ: Mapping[str, str]
     logs: Path
-    kept: Path
+    secrets: Path
     dialing: Dialing
-    starting: Starting
-    confided: GivenSecrets = field(default_factory=GivenSecrets, repr=False)
+    preparation: LaunchPreparation
+    given: GivenSecrets = field(default_factory=GivenSecrets, repr=False)
     _looking: set[str] = field(default_factory=set, repr=False)
 
     @asynccontextmanager
@@ -69,16 +69,23 @@ class Reaching:
             case StdioLaunch() as launch:
                 async with self._process(declared, launch) as (process, ready):
                     yield StreamPeer(
-                        process, switchboard.asked, switchboard.told, self._bounds, ready.artifact, ready.confirm
+                        process,
+                        switchboard.answer_request,
+                        switchboard.take_notification,
+                        self._bounds,
+                        ready.artifact,
+                        ready.confirm,
                     )
             case RemoteLaunch() as launch:
                 remote = Remote(launch.url, await self._resolved(declared.name, "the header", launch.headers))
                 if launch.transport is Transport.SSE:
                     async with sse(remote, self._bounds, self.dialing) as stream:
-                        yield StreamPeer(stream, switchboard.asked, switchboard.told, self._bounds)
+                        yield StreamPeer(
+                            stream, switchboard.answer_request, switchboard.take_notification, self._bounds
+                        )
                 else:
                     async with http(
-                        remote, switchboard.asked, switchboard.told, self._bounds, self.dialing
+                        remote, switchboard.answer_request, switchboard.take_notification, self._bounds, self.dialing
                     ) as conversation:
                         yield conversation
 
@@ -87,51 +94,52 @@ class Reaching:
         return Bounds(message_bytes=self.settings.message_bytes)
 
     async def install(self, declared: DeclaredServer) -> DeclaredServer:
-        """The same, with what was installed for it, where it is a package. Raises what says why that cannot be."""
+        """Return the declaration with its installed package, where it is one. Raises NotStarted or Unresolved."""
         if not isinstance(declared.launch, StdioLaunch):
             return declared
         values, _ = await self._given(declared.name, declared.launch)
-        return await self.starting.install(declared, values)
+        return await self.preparation.install(declared, values)
 
     async def mark(self, name: str) -> LogMark:
-        """How far the log of a server is written now."""
+        """Return how far the log of a server is written now."""
         return await to_thread.run_sync(mark, self.logs, name)
 
     async def lines(self, declared: DeclaredServer, most_bytes: int) -> tuple[str, ...]:
-        """The last lines that a server which we start wrote to its standard error, as they were stored."""
+        """Return the last lines of a local server's standard error, as they were stored."""
         if not isinstance(declared.launch, StdioLaunch):
             return ()
         return await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes)
 
-    async def wrote(self, declared: DeclaredServer, most_bytes: int, since: LogMark | None = None) -> Wrote:
-        """What a server that we start wrote to its standard error last; or last since then."""
+    async def wrote(self, declared: DeclaredServer, most_bytes: int, since: LogMark | None = None) -> LastOutput:
+        """Return the last lines of a local server's standard error, or those since the mark, and its secrets."""
         if not isinstance(declared.launch, StdioLaunch):
-            return Wrote((), frozenset())
+            return LastOutput((), frozenset())
         lines = await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes, since)
         try:
             values, _ = await self._given(declared.name, declared.launch)
         except Unresolved:
-            return Wrote(lines, None)
-        return Wrote(lines, _secrets([*values.values(), *self.confided.of(declared.name)]))
+            return LastOutput(lines, None)
+        return LastOutput(lines, _secrets([*values.values(), *self.given.values(declared.name)]))
 
     @asynccontextmanager
-    async def _process(self, declared: DeclaredServer, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, Ready]]:
-        """It runs, confined as it is declared, and is this, if that can be told. Raises what says why it cannot."""
+    async def _process(self, declared: DeclaredServer, launch: StdioLaunch) -> AsyncIterator[tuple[Stdio, ReadyLaunch]]:
+        """Run a local server, confined as it is declared, for the length of the block."""
         values, arguments = await self._given(declared.name, launch)
         launch = replace(launch, arguments=arguments)
         plain = self._plain(launch, values)
-        with self.starting.confinement.accounts.lent(declared.name) as account:
-            ready = await self._aside(declared.name, lambda: self.starting.ready(declared, launch, plain, account))
-            hiding = Hiding(self.confided.ways(declared.name))
+        with self.preparation.confinement.accounts.lend(declared.name) as account:
+            ready = await self._aside(declared.name, lambda: self.preparation.prepare(declared, launch, plain, account))
+            # Before the process starts: its first line of standard error may contain a secret already.
+            hiding = SecretHiding(self.given.ways(declared.name))
             log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes, hiding)
             async with (
                 stdio(ready.launch, self.settings.message_bytes, log) as process,
-                self.starting.confinement.watched(process.pid, launch.profile),
+                self.preparation.confinement.watch_memory(process.pid, launch.profile),
             ):
                 yield process, ready
 
     async def _given(self, server: str, launch: StdioLaunch) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Its environment and its arguments at this moment. Raises Unresolved."""
+        """Return the server's environment and arguments with references resolved now. Raises Unresolved."""
         referring = {f"args[{at}]": word for at, word in enumerate(launch.arguments) if references_in(word)}
         values = await self._resolved(server, "the environment variable", {**launch.environment, **referring})
         words = tuple(values.pop(f"args[{at}]", word) for at, word in enumerate(launch.arguments))
@@ -147,7 +155,7 @@ class Reaching:
         )
 
     async def _resolved(self, server: str, what: str, templates: Mapping[str, str]) -> dict[str, str]:
-        """The values at this moment. Raises Unresolved, which names what has none."""
+        """Return the templates with references resolved now. Raises Unresolved, which names what has no value."""
         if not templates:
             return {}
         values = await self._aside(
@@ -157,11 +165,12 @@ class Reaching:
                 for name, template in templates.items()
             },
         )
-        self.confided.take(server, {name: value for name, value in values.items() if not is_code(name)})
+        # Remembered before anything is sent: a reply that repeats one of them must be recognised.
+        self.given.take(server, {name: value for name, value in values.items() if not is_code(name)})
         return {name: value.whole for name, value in values.items()}
 
     async def _aside(self, server: str, look: Callable[[], Made]) -> Made:
-        """Look at the disk. Raises Unresolved while an earlier look hangs, and what `look` raises."""
+        """Read the disk in a thread. Raises Unresolved while an earlier read hangs, and whatever `look` raises."""
 
         def looking() -> Made:
             self._looking.add(server)
@@ -170,16 +179,17 @@ class Reaching:
             finally:
                 self._looking.discard(server)
 
+        # Cancelling does not end a thread that hangs in the disk. Another one for the same server would hang as well.
         if server in self._looking:
-            raise Unresolved("the disk is still being read for an earlier attempt")
+            raise Unresolved("an earlier attempt is still waiting for the disk; check its file system")
         return await to_thread.run_sync(looking, abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
     def _value(self, server: str, what: str, template: str) -> ResolvedValue:
-        folders = [self.kept / server, *map(Path, self.settings.secret_folders)]
+        folders = [self.secrets / server, *map(Path, self.settings.secret_folders)]
         try:
             return resolve_parts(template, self.environ, folders)
         except Unresolved as error:
-            raise Unresolved(f"{what} cannot be given: {error}") from None
+            raise Unresolved(f"{what} cannot be resolved: {error}") from None
 
 
 def _secrets(values: Iterable[str]) -> frozenset[str]:

@@ -1,17 +1,17 @@
-"""The second connection to a server that speaks both eras of the protocol: the one for clients of the handshake era.
+"""The second connection to a server that supports both eras of the protocol: for clients of the handshake era.
 
-A server that asks its client something in the middle of a call (`ctx.elicit()` in the SDK) can do so in the handshake
-era only; in the modern era it has to answer with its question. The first connection is a modern one, so a client of the
-handshake era that can be asked needs another.
+In the handshake era a server can ask its client in the middle of a call (`ctx.elicit()` in the SDK); in the modern era
+it has to answer with its question. The first connection is a modern one, so a client of the handshake era that can be
+asked needs another.
 
 Rules kept here:
-1. It is opened when the first such client calls, and closed when none has called for a while: a server over standard
-   streams has a second process for as long.
-2. It is listed like the first connection, and carries a call only if both list what is called alike, byte for byte. A
-   person approved what the first one lists. Everything else goes over the first.
-3. Where it cannot be opened, calls go over the first, and it is not tried again for a while. A connection that was lost
-   is tried again after a pause, which grows.
-4. What would be run for it is compared with what was inspected, as for the first; where it differs, the guard is told.
+1. It is opened when the first such client calls, and closed when none has called for a while: meanwhile a server over
+   standard streams has a second process.
+2. It is listed like the first connection, and carries a call only if both list the capability alike, byte for byte: a
+   user approved what the first one lists. Everything else goes over the first.
+3. Where it cannot be opened, calls go over the first, and it is not tried again for a while. A lost connection is tried
+   again after a pause, which grows.
+4. Its program is compared with the inspected one, as for the first; the guard is told of a difference.
 """
 
 from dataclasses import replace
@@ -40,7 +40,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 class SecondConnection:
-    """Opens the second connection to one server when it is needed. `run` has to run for as long as the first does."""
+    """Opens the second connection to a server when it is needed. `run` has to run for as long as the first does."""
 
     def __init__(self, declared: DeclaredServer, around: SupervisorContext, first: Succession) -> None:
         self._declared = replace(declared, era=Era.LEGACY)
@@ -59,29 +59,32 @@ class SecondConnection:
         self._alike: dict[CapabilityKey, bool] = {}
 
     def serves(self, client: Counterpart) -> bool:
-        """Whether calls of this client are better made over this connection than over the first."""
+        """Whether calls of this client are better made over the second connection."""
         first = self._first.connection
         speaks_both = self._first.declared.era is Era.AUTO and first is not None and first.modern
         return speaks_both and client.era is Era.LEGACY and bool(client.capabilities)
 
     async def carrying(self, key: CapabilityKey) -> Succession | None:
-        """The connection, as soon as it can carry a call of this capability; None if the first has to carry it."""
+        """Return the connection once it can carry calls of this capability; None if the first one has to."""
         self._used = self._clock.monotonic()
         with anyio.move_on_after(self._around.settings.connect_seconds):
             while not self._retired and self._used >= self._not_before:
                 self._wanted.set()
+                # The event is taken before the state is looked at: a change in between is not missed.
                 moved, second = self._moved, self._second
                 if second is not None and second.connection is not None:
                     if second.in_force() is not None:
                         return second if self.carries(key) else None
+                    # Its listing is out of date: it is listed again now, and the loop waits for that.
                     second.current.confirm()
                 await moved.wait()
         return None
 
     def carries(self, key: CapabilityKey) -> bool:
-        """Whether both connections list this capability alike at this moment."""
+        """Whether both connections list this capability alike now."""
         first = self._first.in_force()
         second = self._second.in_force() if self._second is not None else None
+        # While either is being listed nothing is certain, so the call goes over the first connection.
         if first is None or second is None:
             return False
         if self._compared is None or self._compared[0] is not first or self._compared[1] is not second:
@@ -94,24 +97,24 @@ class SecondConnection:
         return self._alike[key]
 
     def end(self) -> None:
-        """Close it. It is opened again for the next call that needs it."""
+        """Close the connection. The next call that needs it opens it again."""
         self._to_end = True
         self._wake()
 
     def roots_changed(self) -> None:
-        """A client that uses this server has other roots now."""
+        """Note that a client of this server has other roots now."""
         if self._second is not None:
             self._second.current.roots_changed()
 
     def retire(self) -> None:
-        """From this moment on it carries no call."""
+        """Carry no call from now on."""
         self._retired = True
         if self._second is not None:
             self._second.retire()
         self._wake()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Open the connection whenever it is wanted, until cancelled."""
         while True:
             await self._wanted.wait()
             self._to_end = False
@@ -126,7 +129,7 @@ class SecondConnection:
                 self._wake()
 
     async def _over(self, supervisor: Succession) -> None:
-        """Returns when the connection has failed or is to be closed, or when nobody has called for a while."""
+        """Return once the connection has failed or is to be closed, or when nobody has called for a while."""
         began, was_ready = self._clock.monotonic(), False
         while not self._to_end:
             was_ready = was_ready or supervisor.connection is not None
@@ -134,11 +137,14 @@ class SecondConnection:
             if supervisor.condition.state in _NOT_READY:
                 if now - began >= self._around.settings.retry_most_seconds:
                     self._pauses.reset()
+                # Never ready: the server may allow one instance only, and trying again soon would disturb the first
+                # one.
                 self._not_before = now + (self._pauses.next() if was_ready else FAILED_SECONDS)
                 log.info("upstream.second_failed", server=self._declared.name, why=supervisor.condition.error)
                 return
             left = self._used + IDLE_SECONDS - now
-            if left <= 0 and not supervisor.taken:
+            # Never closed under a call that is in progress.
+            if left <= 0 and not supervisor.busy_places:
                 return
             moved = self._moved
             async with anyio.create_task_group() as tasks:
@@ -162,7 +168,7 @@ class SecondConnection:
 
 
 def _fingerprint(listing: Listing, key: CapabilityKey) -> Fingerprint | None:
-    """Of the one definition with this key; None where there is none, or more than one."""
+    """Return the fingerprint of the only definition with this key; None where there is none, or more than one."""
     kind, name = key
     found = [each for each in listing.of_kind(kind) if each.get(KEYS[kind]) == name]
     try:

@@ -1,17 +1,17 @@
-"""The connections to one server, one after the other: when what it asks cannot be told apart any more, another one is
-opened first and then takes the place of the one before.
+"""The connections to one server, one after the other: when its questions cannot be attributed any more, a new
+connection is opened and then replaces the current one.
 
-A server that may ask something, on a stream that all calls share, works on one call at a time, so that it is known
-whose call it asks for. It may still be at a call that was taken back, and rightly never answers that one; from then on
-nobody can tell for whom it asks. Only a new connection ends that.
+A server that may ask questions, on a stream that all calls share, works on one call at a time, so that its questions
+belong to that call. It may still be working on a cancelled call, which it need never answer; from then on nobody can
+tell whose question it asks. Only a new connection ends that doubt.
 
 Rules kept here:
-1. A call whose client can be asked waits for the new connection. Every other one goes on over the one that there is.
-2. What is under way on the earlier connection ends there, and then that connection ends. No other call reaches it.
-3. No more than one is opened at a time. Where none can be had, as a server may have to be alone, the earlier one is
-   ended when it has nothing to do, and begun anew after a pause; what the server asks until then is refused.
-4. Whoever left the server with a call that was taken back, or that took too long, is charged for the connection which
-   that costs. They have a few in a minute; then their calls are refused until the minute is over.
+1. A call whose client can be asked waits for the new connection. Every other call uses the current one.
+2. Calls in progress on the old connection end there, and then that connection is closed. No further call reaches it.
+3. Only one new connection is opened at a time. Where none can be had, because a server allows only one instance, the
+   old one is closed when it is idle, and made anew after a pause; the server's questions until then are refused.
+4. A caller whose cancelled or overdue call caused the doubt is charged for the connection. After a few in a minute its
+   calls are refused until the minute is over: nobody can make the guard restart a server without end.
 """
 
 from collections import deque
@@ -35,18 +35,18 @@ from mcpguard.upstreams.supervise.supervisor import Supervisor
 from mcpguard.upstreams.supervise.takeover import TakingOver
 
 MOST: Final = 5
-"""Connections that one caller may cost a server in a minute."""
+"""Connections that one caller may cause at a server in a minute."""
 MINUTE: Final = 60.0
 _NOT_READY: Final = frozenset({ConnectionState.ERROR, ConnectionState.AUTHENTICATING})
 log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Unsettling(GuardError):
-    """This caller has cost the server too many connections."""
+    """This caller has caused too many connections to the server."""
 
 
 class _Kept:
-    """What a connection tells before calls use it: kept back, but that its program is another."""
+    """Keeps back the news of a connection until calls use it. Only a changed program is reported at once."""
 
     def __init__(self, tell: Callable[[News], None], wake: Callable[[], None]) -> None:
         self._tell = tell
@@ -57,12 +57,13 @@ class _Kept:
     def __call__(self, news: News) -> None:
         if self._open or isinstance(news, LaunchAltered):
             self._tell(news)
+        # Only the last listing counts: nothing of this connection is in force before calls use it.
         elif isinstance(news, ServerListed):
             self._listed = news
         self._wake()
 
     def let_go(self) -> None:
-        """Calls use it from here on."""
+        """Pass on the last listing, and all news from now on: calls use the connection now."""
         self._open = True
         if self._listed is not None:
             self._tell(self._listed)
@@ -86,7 +87,7 @@ class Succession:
 
     @property
     def connection(self) -> Connection | None:
-        """What calls may use now."""
+        """The connection that calls may use now."""
         return self.current.connection
 
     @property
@@ -94,36 +95,38 @@ class Succession:
         return self.current.condition
 
     def in_force(self) -> Listing | None:
-        """What the connection that calls may use has listed, if nothing can have changed since."""
+        """Return the listing of the connection that calls use, if nothing can have changed since."""
         return self.current.in_force()
 
     @property
-    def taken(self) -> int:
-        """The places that calls have, on earlier connections too."""
+    def busy_places(self) -> int:
+        """The number of slots that calls occupy, on old connections too."""
         return sum(each.turns.taken for each in self._running)
 
     def retire(self) -> None:
-        """From this moment on no call reaches the server."""
+        """Let no call reach the server from now on."""
         self._retired = True
         self.current.retire()
         self._wake()
 
     def check(self, caller: str) -> None:
-        """Raises Unsettling for a caller whose calls may not reach the server now."""
+        """Raise Unsettling for a caller that has caused too many connections."""
         charges = self._charges.get(caller, deque())
         while charges and charges[0] <= self._clock.monotonic() - MINUTE:
             charges.popleft()
         if not charges:
             self._charges.pop(caller, None)
+        # Only this caller is refused: others can still use the server while its minute runs.
         if len(charges) >= MOST:
             raise Unsettling
 
     async def place(self, client: Counterpart | None) -> Supervisor | None:
-        """The connection for a call of this client, with a place taken in its turns; None where there is none.
+        """Take a slot for a call of this client, and return its connection; None where there is none.
 
         Raises Busy.
         """
         while True:
+            # Again after every event: the new connection may have failed, or become unsettled as well.
             while self._is_to_be_succeeded(client):
                 self._wanted.set()
                 await self._moved.wait()
@@ -131,6 +134,7 @@ class Succession:
             if supervisor.connection is None:
                 return None
             await supervisor.turns.__aenter__()
+            # While this call waited for its slot another connection may have taken over: then it goes there instead.
             if supervisor is self.current and not self._is_to_be_succeeded(client):
                 if not supervisor.is_unsettled:
                     supervisor.unsettled_by.clear()
@@ -138,7 +142,7 @@ class Succession:
             await supervisor.turns.__aexit__(None, None, None)
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Keep the server connected until cancelled."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._keep, self.current, name=f"connection to {self.declared.name}")
             while True:
@@ -148,21 +152,23 @@ class Succession:
                 self._wake()
 
     def _is_to_be_succeeded(self, client: Counterpart | None) -> bool:
-        """Whether a call of this client is better made over another connection, and that can be had."""
+        """Whether a call of this client has to wait for a new connection, and one may be opened."""
         can_be_asked = client is not None and bool(client.capabilities)
         there_is_one = self.current.is_unsettled and self._clock.monotonic() >= self._not_before
         return can_be_asked and there_is_one and not self._retired
 
     async def _succeeded(self, tasks: TaskGroup) -> None:
-        """Open another connection and have it take the place of this one, if that still is unsettled."""
+        """Open a new connection and let it replace the current one, if that is still in doubt."""
         before = self.current
         if not before.is_unsettled or self._clock.monotonic() < self._not_before:
             return
+        # Charged when it is opened, not when it succeeds: a failing attempt costs the server just as much.
         self._charge(before.unsettled_by)
         log.info("upstream.succession", server=self.declared.name)
         kept = _Kept(self._around.tell, self._wake)
         around = replace(self._around, tell=kept)
         taking_over = TakingOver(self._about_to_take_over, lambda: self._take_over(successor, kept))
+        # It shares the subscriptions of the old connection, so that no client has to subscribe again.
         successor = Supervisor(self.declared, around, self._unclear, before.watching, taking_over)
         tasks.start_soon(self._keep, successor, name=f"next connection to {self.declared.name}")
         while self.current is before and successor.condition.state not in _NOT_READY:
@@ -170,6 +176,7 @@ class Succession:
         if self.current is successor:
             self._pauses.reset()
             return
+        # It did not take over: it failed, or it is not needed any more.
         successor.end()
         if before.is_unsettled:
             log.info("upstream.succession_failed", server=self.declared.name, why=successor.condition.error)
@@ -184,10 +191,11 @@ class Succession:
             self._running.discard(supervisor)
 
     async def _about_to_take_over(self) -> None:
-        """The other connection was listed. Raises Lost where it is not needed any more."""
+        """Prepare the change once the new connection is listed. Raises Lost where it is not needed any more."""
         before = self.current
         if self._retired or (before.connection is not None and not before.is_unsettled):
-            raise Lost("it is not needed any more")
+            raise Lost("the new connection is not needed any more")
+        # Both share one set of subscriptions, which only one connection at a time may keep.
         await before.unwatch()
 
     def _take_over(self, successor: Supervisor, kept: _Kept) -> None:

@@ -1,11 +1,11 @@
-"""One upstream, kept connected: a task of its own, in which everything of the connection begins and ends.
+"""Keeps one server connected, in a task of its own, in which everything of the connection begins and ends.
 
 Rules kept here:
-1. Only this task opens and closes the connection, so no request can be caught in the middle of it.
-2. After whatever ends a connection there is a pause, longer each time, before the next attempt. Nothing shortens it:
-   no call, no person, no configuration that stays the same. Only a connection that held for a while resets it.
-3. A connection is ready when it has been agreed on and listed whole. Before and after that no call reaches it.
-4. Whatever a server makes go wrong, in our own code too, ends its connection and nothing else.
+1. Only this task opens and closes the connection, so no request can be caught in the middle of that.
+2. After every end of a connection there is a pause, longer each time, before the next attempt. Nothing shortens it: no
+   call, no user, no unchanged configuration. Only a connection that lasted for a while resets it.
+3. A connection is ready once it is negotiated and completely listed. Before and after that no call reaches it.
+4. Any error that a server causes, in the guard's own code too, ends its connection and nothing else.
 5. Until the first attempt has succeeded or failed the server is starting; calls may wait for that.
 """
 
@@ -28,11 +28,10 @@ from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.conversation import Conversation, ServerError, StandingRequest
 from mcpguard.upstreams.launch.start import AnotherProgram
-from mcpguard.upstreams.protocol.agreement import called, us
 from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
-from mcpguard.upstreams.protocol.error_sentences import leaves, sentence, status
-from mcpguard.upstreams.protocol.negotiation import Shied, negotiate
+from mcpguard.upstreams.protocol.error_sentences import error_sentence, http_status, leaves
+from mcpguard.upstreams.protocol.negotiation import Shied, negotiate, our_greeting, server_title
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from mcpguard.upstreams.supervise.context import Lost, SupervisorContext, converse
 from mcpguard.upstreams.supervise.takeover import TakingOver
@@ -42,12 +41,12 @@ from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 
 LONGEST_ERROR = 500
 LISTEN_SECONDS = 1.0
-"""For a server to say that it will tell of changes, before it is listed all the same."""
+"""How long to wait for a server to acknowledge that it reports changes, before it is listed anyway."""
 log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Supervisor:
-    """Keeps one upstream connected for as long as `run` runs."""
+    """Keeps one server connected for as long as `run` runs."""
 
     def __init__(
         self,
@@ -57,15 +56,15 @@ class Supervisor:
         watching: Watching | None = None,
         taking_over: TakingOver | None = None,
     ) -> None:
-        """`unclear` hears when the server asks and nobody can tell for whom. `watching`: that of the connection whose
-        place this one takes."""
+        """`unclear` is called when a question of the server cannot be attributed. `watching` is that of the connection
+        that this one replaces."""
         self.declared = declared
         self.turns = CallSlots(around.settings.concurrency, around.settings.queue)
         self.condition = Condition(ConnectionState.STARTING, around.clock.now())
         self._around, self._settings, self._clock = around, around.settings, around.clock
         self._backoff = around.growing(self._settings.retry_seconds)
         self.unsettled_by: set[str] = set()
-        """The callers that took a call back, or did not wait for its end, since it was known to be at none of those."""
+        """The callers that cancelled a call, or did not wait for its end, since the server was last free of doubt."""
         self.watching = watching or Watching(
             around.clock,
             around.settings.health_timeout,
@@ -85,42 +84,41 @@ class Supervisor:
 
     @property
     def connection(self) -> Connection | None:
-        """What calls may use."""
+        """The connection that calls may use."""
         return None if self._retired else self._connection
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether it works on one call at a time so that it is known for whom it asks, and may still be at one that was
-        taken back."""
+        """Whether the server gets one call at a time, and may still be working on a cancelled one."""
         one_at_a_time = self._asks and self.turns.places == 1
         return one_at_a_time and self.connection is not None and self.connection.in_doubt
 
     def restart(self) -> None:
-        """Connect anew. While it waits for its next attempt it goes on waiting."""
+        """Connect anew. A pause before the next attempt goes on."""
         self._restart.set()
 
     def in_force(self) -> Listing | None:
-        """What the connection that calls may use has listed, if nothing can have changed since."""
+        """Return the listing of the connection that calls use, if nothing can have changed since."""
         return None if self.connection is None else self._upkeep.in_force()
 
     def confirm(self) -> None:
-        """Somebody waits for what the server lists now."""
+        """List the server again, because somebody waits for that."""
         self._upkeep.confirm()
 
     def roots_changed(self) -> None:
-        """Somebody who uses this server has other roots now."""
+        """Note that a client of this server has other roots now."""
         self._upkeep.roots_changed()
 
     def retire(self) -> None:
-        """From this moment on no call reaches the server; its connection is about to be ended."""
+        """Let no call reach the server from now on; its connection is about to be closed."""
         self._retired = True
 
     def clear_doubt(self) -> None:
-        """Connect anew when it has nothing to do, if it still may be at a call that was taken back."""
+        """Connect anew once the server is idle, if it may still be working on a cancelled call."""
         self._upkeep.unclear()
 
     async def unwatch(self) -> None:
-        """Returns when another connection may watch what this one did."""
+        """End the subscriptions, and return once another connection may take them over."""
         if self._connection is None:
             self.end()
             await self._ended.wait()
@@ -129,7 +127,7 @@ class Supervisor:
             await self._unwatched.wait()
 
     def leave(self) -> None:
-        """Carry no further call, and end with the last one."""
+        """Carry no further call, and close after the last one."""
         self._retired = self._left = True
         self.turns.send_away()
         self._restart.set()
@@ -137,12 +135,12 @@ class Supervisor:
             self.end()
 
     def end(self) -> None:
-        """End it, whatever is under way."""
+        """Close the connection at once, whatever is in progress."""
         self._left = True
         self._running.cancel()
 
     async def run(self) -> None:
-        """Until it has been left, or is ended or cancelled."""
+        """Keep the server connected until `leave` or `end`, or until cancelled."""
         with self._running:
             await self._run()
         self._ended.set()
@@ -164,8 +162,8 @@ class Supervisor:
                 self._stand(ConnectionState.DISCONNECTED, next_try=None)
 
     async def _one_connection(self) -> BaseException:
-        """Connect and stay connected. Returns what ended it."""
-        ended: BaseException = Lost("it is being restarted")
+        """Connect and stay connected. Returns the error that ended the connection."""
+        ended: BaseException = Lost("the server is being restarted")
         shied = False
         seconds = self._settings.connect_seconds
         try:
@@ -177,15 +175,15 @@ class Supervisor:
             shied = any(isinstance(each, Shied) for each in all_of_it)
         except* Exception as group:
             log.exception("upstream.failed", server=self.declared.name)
-            ended = Lost(f"mcpguard failed at this server ({type(next(leaves(group))).__name__}); its log says how")
+            ended = Lost(f"internal error in mcpguard ({type(next(leaves(group))).__name__}); see its log")
         if connecting.cancelled_caught:
-            ended = Lost(f"it was not ready within {seconds:g} seconds")
-        if connecting.deadline < math.inf:  # it never came to be ready
+            ended = Lost(f"the server was not ready within {seconds:g} seconds")
+        if connecting.deadline < math.inf:  # it never became ready
             self._shy = shied
         return ended
 
     async def _connected(self, connecting: anyio.CancelScope) -> None:
-        """Connect, in the time that `connecting` gives, and stay connected until somebody asks for a restart."""
+        """Connect within the deadline of `connecting`, and stay connected until a restart is requested."""
         name = self.declared.name
         may_ask = self._around.may_ask(name)
         self._asks = bool(may_ask)
@@ -193,7 +191,7 @@ class Supervisor:
             name,
             self.turns,
             self._upkeep.lists_changed,
-            self.watching.heard,
+            self.watching.take_update,
             self._unclear,
             may_ask=self._asks,
         )
@@ -203,7 +201,8 @@ class Supervisor:
         ):
             tasks.start_soon(converse, conversation, name=f"conversation with {name}")
             connection = await self._agreed(conversation, switchboard, may_ask)
-            if connection.tells:  # asked for before the first listing, so that nothing changes unheard after it
+            # Listening begins before the first listing: a change between the two would otherwise go unnoticed.
+            if connection.tells:
                 standing = StandingRequest()
                 tasks.start_soon(self._upkeep.listen, connection, standing, name=f"news of {name}")
                 with anyio.move_on_after(LISTEN_SECONDS):
@@ -218,7 +217,7 @@ class Supervisor:
             tasks.cancel_scope.cancel()
 
     async def _in_use(self, connection: Connection) -> None:
-        """Until somebody asks for a restart, or another connection is to take the place of this one."""
+        """Let calls use the connection until a restart is requested, or until another connection replaces it."""
         name, began = self.declared.name, self._clock.monotonic()
         async with anyio.create_task_group() as tasks:
             await tasks.start(self._watch, connection, name=f"resources of {name}")
@@ -247,17 +246,18 @@ class Supervisor:
         try:
             await self._upkeep.clear_doubt(connection)
         finally:
-            self._connection = None  # whoever waited for the place that this had must not send anything any more
+            # Before any other task runs: a call that waited for this slot must find no connection and send nothing.
+            self._connection = None
 
     async def _agreed(
         self, conversation: Conversation, switchboard: Switchboard, may_ask: frozenset[AskKind]
     ) -> Connection:
         declared = self.declared
         era = Era.LEGACY if self._shy and declared.era is Era.AUTO else declared.era
-        said = us(self._around.us, may_ask)
+        said = our_greeting(self._around.us, may_ask)
         greeting = await negotiate(conversation, said, era, self._settings.probe_seconds)
         over_http = declared.launch.transport is Transport.HTTP
-        # Nothing on a stream says for which of our calls a server asks. With one at a time it is that one.
+        # Nothing on a stream says which call a question belongs to, and it must not reach another caller's user.
         one_at_a_time = greeting.era is Era.LEGACY and not over_http and bool(may_ask)
         self.turns.limit(1 if one_at_a_time else self._settings.concurrency)
         return Connection(conversation, switchboard, greeting, said.info, in_headers=over_http)
@@ -269,21 +269,21 @@ class Supervisor:
             self._taking_over = None
         greeting = connection.greeting
         self._stand(
-            ConnectionState.READY, error="", attempts=0, protocol=greeting.version, server=called(greeting.server)
+            ConnectionState.READY, error="", attempts=0, protocol=greeting.version, server=server_title(greeting.server)
         )
 
     async def _pause(self, ended: BaseException) -> None:
         seconds = self._backoff.next()
-        wants_credentials = isinstance(ended, ServerError) and status(ended) == UNAUTHORIZED
+        wants_credentials = isinstance(ended, ServerError) and http_status(ended) == UNAUTHORIZED
         self._stand(
             ConnectionState.AUTHENTICATING if wants_credentials else ConnectionState.ERROR,
-            error=_fit(sentence(ended)),
+            error=_fit(error_sentence(ended)),
             next_try=self._clock.now() + round(seconds * 1_000_000),
         )
         await self._clock.sleep(seconds)
 
     def _complain(self, error: str) -> None:
-        """Something is wrong, or no longer, with a server that is ready all the same."""
+        """Report a problem of a server that is ready all the same; an empty text says that it is solved."""
         if _fit(error) != self.condition.error:
             self._say(replace(self.condition, error=_fit(error)))
 

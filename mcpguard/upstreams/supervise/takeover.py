@@ -1,4 +1,4 @@
-"""How a connection to a server takes the place of another one."""
+"""The steps in which one connection to a server replaces another."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TakingOver:
-    """What comes `before` calls may use it, once it is listed, and what at the moment from which they do."""
+    """`before` is awaited once the new connection is listed, and `now` is called when calls begin to use it."""
 
     before: Callable[[], Awaitable[None]]
     now: Callable[[], None]

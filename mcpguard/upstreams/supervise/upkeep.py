@@ -1,13 +1,13 @@
-"""What is asked of a server besides calls, for as long as it is connected.
+"""The regular requests to a connected server besides calls: health checks, listings and news of roots.
 
 Rules kept here:
-1. A server that works is not asked for a sign of life: its calls have a time limit of their own.
-2. A server is listed again when its list changes, when somebody waits for that, and from time to time; but never for
-   more than a tenth of the time. Where that fails it is tried again, and nothing that it listed before is in force.
-3. A server that works on one call at a time is asked for nothing else meanwhile: what it then asks belongs to the call.
-4. A server that may still be at a call that was taken back, so that nobody can tell for whom it asks, is connected anew
-   when it has nothing else to do, where no other connection could take its place (`succession`).
-5. However often clients say that their roots are others, a server hears of it once a second at most.
+1. A busy server gets no health check: its calls have a time limit of their own.
+2. A server is listed again when its lists change, when somebody waits for that, and from time to time, but never for
+   more than a tenth of the time. If that fails it is tried again, and no earlier listing is in force until then.
+3. A server that gets one call at a time gets no other request meanwhile: its questions then belong to that call.
+4. A server that may still be working on a cancelled call is connected anew once it is idle, where no other connection
+   could replace it (`succession`): until then its questions cannot be attributed.
+5. However often clients change their roots, a server is told so once a second at most.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,7 +26,7 @@ from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, ServerErr
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.call_slots import Busy, CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
-from mcpguard.upstreams.protocol.error_sentences import sentence, status
+from mcpguard.upstreams.protocol.error_sentences import error_sentence, http_status
 from mcpguard.upstreams.protocol.listing import ListingBounds
 from mcpguard.upstreams.supervise.context import Lost, SupervisorContext
 from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
@@ -35,13 +35,13 @@ RELIST_SECONDS = 1.0
 RELIST_SHARE = 9
 ROOTS_SECONDS = 1.0
 _NOBODY_THERE = {UNAUTHORIZED, 502, 503, 504}
-"""HTTP statuses that are no sign of life: they come from whoever stands before the server."""
+"""HTTP statuses that do not show that the server is alive: a gateway in front of it sends them."""
 log = structlog.get_logger("mcpguard.upstreams")
 
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What was listed, after how many changes, and until when that is good."""
+    """A listing, the number of changes before it, and the time until which it is valid."""
 
     listing: Listing
     changes: int
@@ -49,7 +49,7 @@ class _Listed:
 
 
 class Upkeep:
-    """The upkeep of one server. `complain` takes what is wrong with a server that is ready all the same."""
+    """The upkeep of one server. `complain` takes a problem of a server that is ready all the same."""
 
     def __init__(
         self, declared: DeclaredServer, around: SupervisorContext, turns: CallSlots, complain: Callable[[str], None]
@@ -71,45 +71,48 @@ class Upkeep:
         self._unclear = anyio.Event()
 
     def lists_changed(self, kinds: frozenset[CapabilityKind] = frozenset()) -> None:
-        """What the server lists is different now; of these kinds it says so itself."""
+        """Note that the server's lists may have changed; of these kinds it has announced that itself."""
         self._announced |= kinds
         self._changes += 1
         self._due.set()
 
     def in_force(self) -> Listing | None:
-        """What the server listed, as long as nothing has happened since then that could have changed it."""
+        """Return the last listing, as long as nothing has happened since that could have changed it."""
         listed = self._listed
+        # One change since the listing is enough: a tool that may have changed is not called until it is listed again.
         if listed is None or listed.changes != self._changes:
             return None
         return listed.listing if self._clock.monotonic() < listed.until else None
 
     def confirm(self) -> None:
-        """Somebody waits for what it lists now."""
+        """List the server soon, because somebody waits for that."""
         self._awaited.set()
         self._due.set()
 
     def roots_changed(self) -> None:
-        """A client has other roots now."""
+        """Note that a client has other roots now."""
         self._roots_changed.set()
 
     def unclear(self) -> None:
-        """It cannot be told for which call the server asks."""
+        """Note that a question of the server could not be attributed to a call."""
         self._unclear.set()
 
     async def clear_doubt(self, connection: Connection) -> None:
-        """Raises Lost when it takes a new connection. What no place was free for is tried again."""
-        self._unclear = anyio.Event()  # whatever was unclear was so on an earlier connection
+        """Raise Lost once the server is idle and only a new connection can end the doubt."""
+        self._unclear = anyio.Event()  # doubt on an earlier connection does not count
         while True:
             await self._unclear.wait()
             with suppress(Busy):
                 async with self._turns:
                     if connection.in_doubt:
-                        raise Lost("it asks, and may still be at a call that was taken back: nobody can tell for whom")
+                        raise Lost(
+                            "its requests cannot be attributed, because it may still be working on a cancelled call"
+                        )
                     self._unclear = anyio.Event()
             await self._clock.sleep(RELIST_SECONDS)
 
     async def tell_of_roots(self, connection: Connection) -> None:
-        """Tell the server when a client has other roots."""
+        """Tell the server whenever the roots of a client have changed."""
         while True:
             await self._roots_changed.wait()
             self._roots_changed = anyio.Event()
@@ -117,10 +120,11 @@ class Upkeep:
             await self._clock.sleep(ROOTS_SECONDS)
 
     async def check(self, connection: Connection) -> None:
-        """Ask for a sign of life from time to time. Raises what shows that there is none."""
+        """Ping the server from time to time. Raises the error that shows that it is gone."""
         seconds = self._settings.health_timeout
         while True:
             await self._clock.sleep(self._settings.health_seconds)
+            # A ping in the middle of a call could be answered late by a server that works on one request at a time.
             if self._turns.taken:
                 continue
             try:
@@ -128,15 +132,15 @@ class Upkeep:
                     with anyio.fail_after(seconds):
                         await connection.is_there()
             except ServerError as error:
-                if status(error) in _NOBODY_THERE:
+                if http_status(error) in _NOBODY_THERE:
                     raise
             except TimeoutError:
-                raise Lost(f"it gave no sign of life within {seconds:g} seconds") from None
+                raise Lost(f"the server did not answer a ping within {seconds:g} seconds") from None
 
     async def listen(self, connection: Connection, standing: StandingRequest) -> None:
-        """Be told of changes. Whenever that was interrupted, something may have changed unheard.
+        """Listen for list changes. After every interruption the lists count as changed.
 
-        The first time is said by `standing`: when the server tells, or when it has ended that.
+        `standing` is acknowledged once the server reports changes, or once it has refused or ended that.
         """
         pauses = self._around.growing(RELIST_SECONDS)
         while True:
@@ -144,27 +148,30 @@ class Upkeep:
             try:
                 await connection.listen(standing)
             except ServerError as error:
+                # The server has no such stream. Its lists are then checked from time to time only.
                 if error.error.get("code") == METHOD_NOT_FOUND:
                     return
-                log.debug("upstream.unheard", server=self._name, why=sentence(error))
+                log.debug("upstream.unheard", server=self._name, why=error_sentence(error))
             except TransportEnded as error:
                 log.debug("upstream.unheard", server=self._name, why=str(error))
             finally:
+                # Also after a refusal: the first listing waits for this and must not wait for nothing.
                 standing.acknowledged.set()
             standing = StandingRequest()
-            self._changes += 1  # something may change unheard from now on
+            self._changes += 1  # from now on a change would go unnoticed, so the last listing is not in force any more
             if self._clock.monotonic() - began >= self._settings.retry_most_seconds:
                 pauses.reset()
             await self._clock.sleep(pauses.next())
             self.lists_changed()
 
     async def keep_listed(self, connection: Connection) -> None:
-        """List again when the server says that something changed, and when it is due."""
+        """List the server again when it reports a change, and when a listing is due."""
         seconds, most = self._settings.connect_seconds, self._settings.retry_most_seconds
         failing, pause = self._around.growing(RELIST_SECONDS), RELIST_SECONDS
         ended = self._clock.monotonic()
         while True:
             await self._due.wait()
+            # A server that announces changes all the time would otherwise be listed all the time.
             await self._wait_with_it(ended + pause - self._clock.monotonic(), pause)
             began = self._clock.monotonic()
             try:
@@ -172,25 +179,29 @@ class Upkeep:
                     with anyio.fail_after(seconds):
                         await self.list(connection)
             except (GuardError, TimeoutError) as error:
-                why = sentence(error) if isinstance(error, GuardError) else f"it took more than {seconds:g} seconds"
-                self._complain(f"what it offers could not be listed again: {why}")
+                why = (
+                    error_sentence(error) if isinstance(error, GuardError) else f"no answer within {seconds:g} seconds"
+                )
+                self._complain(f"the server could not be listed again: {why}")
                 self._changes += 1
                 self._due.set()
                 pause = failing.next()
             else:
                 self._complain("")
                 failing.reset()
+                # In proportion to how long the listing took: a slow server is not kept busy with listings.
                 pause = max(RELIST_SECONDS, min(RELIST_SHARE * (self._clock.monotonic() - began), most))
             ended = self._clock.monotonic()
 
     async def sweep(self) -> None:
-        """From time to time, have it listed again although it says nothing."""
+        """Have the server listed from time to time although it reports no change: it may not be honest about that."""
         while True:
+            # A server that never announces a change could otherwise keep an old approval for a new definition.
             await self._clock.sleep(self._definitions.sweep_seconds)
             self._due.set()
 
     async def _wait_with_it(self, least: float, usual: float) -> None:
-        """It may go on changing for a moment; unless somebody waits, and the last listing is not so recent."""
+        """Wait a moment, as the lists may change further; not if somebody waits and the last listing is old enough."""
         if least > 0:
             await self._clock.sleep(least)
         elif not self._awaited.is_set():
@@ -200,11 +211,14 @@ class Upkeep:
                 tasks.cancel_scope.cancel()
 
     async def list(self, connection: Connection) -> None:
+        """List the server and report the listing. Raises what `Connection.list_everything` raises."""
         settings, definitions = self._settings, self._definitions
-        self._due, self._awaited = anyio.Event(), anyio.Event()  # what changes from here on is listed again
+        # Cleared before the listing begins: a change while it is read makes another one due.
+        self._due, self._awaited = anyio.Event(), anyio.Event()
+        # Read before the request: what is announced while the server answers belongs to the next listing.
         changes, began, announced = self._changes, self._clock.monotonic(), self._announced
         bounds = ListingBounds(settings.list_pages, settings.list_entries, settings.message_bytes)
-        listing = await connection.listed(bounds)
+        listing = await connection.list_everything(bounds)
         said = definitions.max_age if listing.ttl is None else max(listing.ttl, definitions.min_age)
         self._listed = _Listed(listing, changes, began + min(said, definitions.max_age))
         self._announced -= announced
@@ -212,7 +226,7 @@ class Upkeep:
 
     @asynccontextmanager
     async def _between_calls(self) -> AsyncIterator[None]:
-        """With a server that works on several calls at once there is no need to wait."""
+        """Take the only slot of a server that gets one call at a time; any other server need not be waited for."""
         if self._turns.places > 1:
             yield
             return

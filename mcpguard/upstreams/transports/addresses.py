@@ -1,14 +1,13 @@
-"""Which addresses a server's URL may lead to.
+"""Decides which addresses a server's URL may lead to.
 
 Rules kept here:
-1. Only public addresses, unless the operator allowed a network. A name is resolved here, every address that it has is
-   looked at, and what is dialled is an address that was looked at: a name that says something else a moment later
-   (DNS rebinding) changes nothing.
-2. Of IPv6 only what the internet uses is public: what lies outside of `2000::/3` belongs to a network of somebody's
-   own, or to nobody yet.
-3. An IPv4 address in the clothes of IPv6 (mapped, compatible, translated, 6to4, Teredo, NAT64) is judged as what is
-   inside.
-4. One forbidden address among several is enough to refuse the name: which one is dialled must not be luck.
+1. Only public addresses, unless the operator allowed a network. A name is resolved here, each of its addresses is
+   checked, and only a checked address is dialled: a name that resolves differently a moment later (DNS rebinding)
+   changes nothing.
+2. Of IPv6 only the part that the internet uses is public: addresses outside of `2000::/3` belong to private networks,
+   or to nobody yet.
+3. An IPv4 address inside an IPv6 address (mapped, compatible, translated, 6to4, Teredo, NAT64) is checked itself.
+4. One forbidden address among several is enough to refuse the name: which one is dialled must not depend on chance.
 """
 
 import socket
@@ -30,18 +29,18 @@ _NOT_PUBLIC: tuple[Network, ...] = tuple(
         "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "2001::/23", "2001:db8::/32", "3fff::/20",
     )
 )  # fmt: skip
-"""168.63.129.16 is a public address by its number; on machines of one cloud it is the host that they run on."""
+"""168.63.129.16 is a public address by its number; in one cloud it reaches the host that a virtual machine runs on."""
 _NAT64 = ip_network("64:ff9b::/96")
 _INTERNET = (ip_network("2000::/3"), _NAT64)
 _INSIDE_AT_THE_END = (ip_network("::/96"), ip_network("::ffff:0:0:0/96"), _NAT64)
 
 
 class ForbiddenAddress(GuardError):
-    """A URL leads to where no server of ours may be. Says where, and what the operator can do."""
+    """A URL leads to a forbidden address. The message names it, and says what the operator can do."""
 
 
 def is_public(address: Address) -> bool:
-    """Whether it is an address on the internet, and not of this machine, this network or no one."""
+    """Whether it is an address on the internet: not of this host, not of a private network, and not unassigned."""
     on_the_internet = isinstance(address, IPv4Address) or any(address in network for network in _INTERNET)
     return (
         on_the_internet
@@ -53,19 +52,21 @@ def is_public(address: Address) -> bool:
     )
 
 
-async def checked(host: str, port: int, allowed: Collection[Network]) -> tuple[Address, ...]:
-    """The addresses of `host`, each of which may be dialled. Raises ForbiddenAddress."""
+async def allowed_addresses(host: str, port: int, allowed: Collection[Network]) -> tuple[Address, ...]:
+    """Return the addresses of `host`, all of which may be dialled. Raises ForbiddenAddress."""
+    # All addresses are checked before one is dialled: otherwise a name with a public and a private address would lead
+    # inside whenever the public one does not answer.
     found = [_address(host)] if _is_address(host) else await _resolved(host, port)
     for address in found:
         if not is_public(address) and not _is_allowed(address, allowed):
             raise ForbiddenAddress(
-                f"{host} leads to {address}, which is not a public address; the operator can allow its network"
+                f"{host} resolves to {address}, which is not a public address; the operator can allow its network"
             )
     return tuple(found)
 
 
 def _is_allowed(address: Address, allowed: Collection[Network]) -> bool:
-    """The operator allows what is really dialled, so of an address inside another both must be allowed."""
+    """Whether the operator allowed the address and, if another is inside it, that too: either may be really reached."""
     return all(
         any(one.version == network.version and one in network for network in allowed)
         for one in (address, *_inside(address))
@@ -81,6 +82,7 @@ def _inside(address: Address) -> Iterator[IPv4Address]:
         yield address.sixtofour
     if address.teredo is not None:
         yield from address.teredo
+    # Written as IPv6, 169.254.169.254 or 127.0.0.1 would pass a check that looks at the outer address only.
     if any(address in network for network in _INSIDE_AT_THE_END):
         yield IPv4Address(int(address) & 0xFFFF_FFFF)
 
@@ -96,7 +98,7 @@ def _is_address(host: str) -> bool:
 def _address(host: str) -> Address:
     address = ip_address(host.removeprefix("[").removesuffix("]"))
     if isinstance(address, IPv6Address) and address.scope_id is not None:
-        raise ForbiddenAddress(f"{host} names an interface of this machine")
+        raise ForbiddenAddress(f"{host} names a network interface of this host; use an address without a zone")
     return address
 
 
@@ -104,7 +106,7 @@ async def _resolved(host: str, port: int) -> list[Address]:
     try:
         answers = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise ForbiddenAddress(f"{host!a} cannot be resolved: {error}") from error
+        raise ForbiddenAddress(f"cannot resolve {host!a}: {error}") from error
     found = list(dict.fromkeys(ip_address(str(answer[4][0]).partition("%")[0]) for answer in answers))
     if not found:
         raise ForbiddenAddress(f"{host} has no address")

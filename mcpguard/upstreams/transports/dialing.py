@@ -1,14 +1,16 @@
-"""How connections to remote servers are made.
+"""Makes the connections to remote servers.
 
 Rules kept here:
-1. A name is resolved and judged by `addresses`, and only addresses that were judged are dialled, one after the other.
-   TLS verifies the name of the URL all the same. No proxy that the environment names is ever used.
-2. What the guard itself listens on is no server: where a connection really leads is asked of it, before a byte is sent.
-3. Of one server at most one name is being resolved at a time. The threads that resolve are few and everybody's, and a
-   name server that answers slowly must not keep all of them.
-4. The head and the body of a request go out together; a connection that fails says whether anything can have left us.
-5. Before the head of an answer only so much is read, and only so many heads that announce another.
-6. However much a server says, and on however many connections, reading it leaves the others their time (`sharing`).
+1. A name is resolved and checked by `addresses`, and only checked addresses are dialled, one after the other. TLS
+   verifies the name in the URL all the same. Proxies in the environment are never used.
+2. The guard's own listeners are no servers: the peer of a connection is checked before a byte is sent.
+3. For one server only one name is resolved at a time. The threads that resolve names are few and shared, and a slow
+   name server must not occupy all of them.
+4. The head and the body of a request are sent together; a connection that fails says whether anything can have been
+   sent.
+5. The bytes before the head of an answer are limited, and so is the number of informational heads (1xx).
+6. However much a server sends, and on however many connections, reading it leaves other servers their time
+   (`fair_reading`).
 """
 
 import errno
@@ -29,8 +31,8 @@ from anyio.abc import ByteStream, SocketAttribute, SocketStream
 from anyio.streams.tls import TLSAttribute, TLSStream
 
 from mcpguard.upstreams.exchange.endings import Unsent
-from mcpguard.upstreams.process.sharing import ConnectionTurns, Work
-from mcpguard.upstreams.transports.addresses import Address, ForbiddenAddress, Network, checked
+from mcpguard.upstreams.process.fair_reading import ConnectionTurns, Work
+from mcpguard.upstreams.transports.addresses import Address, ForbiddenAddress, Network, allowed_addresses
 
 CONNECT_SECONDS = 10.0
 CHUNK = 32_768
@@ -49,9 +51,9 @@ _BROKEN = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.
 
 
 class Dialing:
-    """What holds for all servers: the networks that the operator allowed, our own listeners, and whom TLS trusts.
+    """The settings for all servers: allowed networks, the guard's own listeners, and trusted certificates.
 
-    `forbidden` is looked at whenever a connection is made, so it may be filled as listeners are opened.
+    `forbidden` is read whenever a connection is made, so it may be filled as listeners are opened.
     """
 
     def __init__(
@@ -65,13 +67,13 @@ class Dialing:
         self._trust = ssl_context
 
     async def trust(self) -> ssl.SSLContext:
-        """Whom TLS trusts: what this machine trusts. Reading that takes a while, so it is done once and aside."""
+        """Return the TLS context with the host's certificates. Reading them is slow: it happens once, in a thread."""
         if self._trust is None:
             self._trust = await to_thread.run_sync(_of_this_machine)
         return self._trust
 
     def is_ours(self, stream: SocketStream) -> bool:
-        """Whether a connection leads to a listener of our own."""
+        """Whether a connection leads to one of the guard's own listeners."""
         there, port = _end(stream, SocketAttribute.remote_address)
         here, _ = _end(stream, SocketAttribute.local_address)
         return any(
@@ -91,6 +93,7 @@ class Dialer(httpcore2.AsyncNetworkBackend):
     def __init__(self, dialing: Dialing) -> None:
         self._dialing = dialing
         self._turns = ConnectionTurns()
+        # One resolution at a time for each server: a thread waits for a slow name server, and there are few threads.
         self._resolving = anyio.Lock()
         self._resolutions = 0
         self._resolved: tuple[str, int, tuple[Address, ...]] | None = None
@@ -105,29 +108,31 @@ class Dialer(httpcore2.AsyncNetworkBackend):
     ) -> httpcore2.AsyncNetworkStream:
         try:
             with anyio.fail_after(timeout):
-                stream = await self.dialled(host, port)
+                stream = await self.dial(host, port)
         except TimeoutError:
-            raise Unsent(f"{host} could not be reached in time") from None
+            raise Unsent(f"connecting to {host} timed out") from None
         except ForbiddenAddress as error:
             raise Unsent(str(error)) from error
         return Wire(stream, host, Work(self._turns))
 
-    async def dialled(self, host: str, port: int) -> SocketStream:
-        """A connection to an address that was judged. Raises ForbiddenAddress or Unsent."""
+    async def dial(self, host: str, port: int) -> SocketStream:
+        """Connect to a checked address of the host. Raises ForbiddenAddress or Unsent."""
         return await self._first(await self._addresses(host, port), host, port)
 
     async def _addresses(self, host: str, port: int) -> tuple[Address, ...]:
-        """Whoever waits while the same name is being resolved takes what comes of that."""
+        """Return the checked addresses of the host. Calls that wait for the same resolution share its result."""
+        # Only a result that came after this call began is shared: an older one may be out of date.
         asked_at = self._resolutions
         async with self._resolving:
             if self._resolved is None or asked_at == self._resolutions or self._resolved[:2] != (host, port):
-                self._resolved = host, port, await checked(host, port, self._dialing.allowed)
+                self._resolved = host, port, await allowed_addresses(host, port, self._dialing.allowed)
                 self._resolutions += 1
             return self._resolved[2]
 
     async def _first(self, addresses: tuple[Address, ...], host: str, port: int) -> SocketStream:
-        """A connection to the first address that takes one. An address that says nothing uses up its share of time."""
+        """Connect to the first address that accepts. A silent address uses up only its share of the time."""
         for number, address in enumerate(addresses):
+            # The time is divided among the addresses that are left: one that drops packets must not use it up for all.
             left = anyio.current_effective_deadline() - anyio.current_time()
             with anyio.move_on_after(left / (len(addresses) - number)):
                 try:
@@ -135,23 +140,25 @@ class Dialer(httpcore2.AsyncNetworkBackend):
                 except OSError:
                     continue
                 return await self._judged(stream, host)
-        raise Unsent(f"{host} does not take connections on port {port}")
+        raise Unsent(f"{host} does not accept connections on port {port}")
 
     async def _judged(self, stream: SocketStream, host: str) -> SocketStream:
+        # An allowed address may be one of this host, with one of the guard's own listeners behind it: calls would go
+        # round in circles. Only the open connection shows where it really leads.
         async with AsyncExitStack() as otherwise:
             otherwise.push_async_callback(aclose_forcefully, stream)
             try:
                 ours = self._dialing.is_ours(stream)
             except OSError as error:
-                raise Unsent(f"{host} closed the connection at once") from error
+                raise Unsent(f"{host} closed the connection immediately") from error
             if ours:
-                raise ForbiddenAddress(f"{host} leads to this guard itself, which is no server")
+                raise ForbiddenAddress(f"{host} leads to mcpguard itself; use the URL of the MCP server")
             otherwise.pop_all()
         return stream
 
 
 class Wire(httpcore2.AsyncNetworkStream):
-    """One connection. What is written goes out when something is read, or when it has become much."""
+    """One connection. Written bytes are sent when something is read, or when they exceed a limit."""
 
     def __init__(self, stream: ByteStream, host: str, work: Work) -> None:
         self.work = work
@@ -169,7 +176,7 @@ class Wire(httpcore2.AsyncNetworkStream):
         if self._unsent:
             try:
                 await self._send()
-            except _WRITE:  # a server may answer and close before it has read everything
+            except _WRITE:  # a server may answer and close before it has read the whole request
                 self._unsent.clear()
         await self.work.give_way()
         self.work.wait()
@@ -186,21 +193,22 @@ class Wire(httpcore2.AsyncNetworkStream):
         return data
 
     def has_head(self) -> None:
-        """The head of the answer has come, so what follows is its body."""
+        """Note that the head of the answer is complete and its body follows."""
         self._in_head = False
 
     def _look_at_head(self, data: bytes) -> None:
-        """Raises an error for more than is read before the head of the answer has come to its end."""
+        """Count the bytes and heads before the answer's body. Raises RemoteProtocolError beyond the limits."""
         final = _FINAL.search(data)
         self._head_bytes += len(data)
         self._informational += len(_INFORMATIONAL.findall(data, 0, final.start() if final else len(data)))
         if self._head_bytes > LONGEST_HEAD + HEAD_CHUNK or self._informational > MOST_INFORMATIONAL:
-            raise httpcore2.RemoteProtocolError("there is no end to what comes before the answer")
+            raise httpcore2.RemoteProtocolError("too many bytes or heads before the answer")
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109, ARG002
         if not self._in_head or not self._unsent:
             self._expect_head()
         self._unsent += buffer
+        # Beyond this size head and body are not worth joining, and the memory would be held twice.
         if len(self._unsent) > TOGETHER:
             await self._send()
 
@@ -232,7 +240,7 @@ class Wire(httpcore2.AsyncNetworkStream):
                 stream = await self._encrypted(ssl_context, server_hostname)
                 otherwise.pop_all()
                 return Wire(stream, self._host, self.work)
-        raise Unsent(f"{self._host} did not agree on TLS in time")
+        raise Unsent(f"the TLS handshake with {self._host} timed out")
 
     async def _encrypted(self, context: ssl.SSLContext, hostname: str | None) -> TLSStream:
         try:
@@ -240,43 +248,43 @@ class Wire(httpcore2.AsyncNetworkStream):
                 self._stream, server_side=False, hostname=hostname, ssl_context=context, standard_compatible=False
             )
         except ssl.SSLCertVerificationError as error:
-            raise Unsent(f"the certificate of {self._host} is not accepted: {error.verify_message}") from error
+            raise Unsent(f"the certificate of {self._host} is invalid: {error.verify_message}") from error
         except ssl.SSLError as error:
-            raise Unsent(f"{self._host} does not agree on TLS: {_reason(error)}") from error
+            raise Unsent(f"the TLS handshake with {self._host} failed: {_reason(error)}") from error
         except (*_BROKEN, ValueError) as error:
-            raise Unsent(f"{self._host} does not agree on TLS: it closed the connection") from error
+            raise Unsent(f"the TLS handshake with {self._host} failed: it closed the connection") from error
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - the pool's interface
         match info:
             case "ssl_object":
                 return _known(self._stream, TLSAttribute.ssl_object)
-            case "is_readable":  # something has come though nothing was asked: that can only be the end
+            case "is_readable":  # data on an idle connection can only be its end
                 return self._socket.fileno() < 0 or bool(self._poll.poll(0))
             case _:
                 return None
 
 
 def _reason(error: ssl.SSLError) -> str:
-    """Why there is no TLS. It is a word of the library's: nothing that a server says is repeated."""
+    """Return why TLS failed, in words of the library: no text of a server is repeated."""
     reason = error.reason or "unknown"
     if reason in _OLD_VERSIONS:
-        return "it has no version that is new enough (1.2 or later)"
+        return "it does not support TLS 1.2 or later"
     if reason in _NO_TLS:
-        return "what it says is not TLS"
+        return "it does not speak TLS on this port"
     return _ALERT.sub("", reason).lower().replace("_", " ")
 
 
 def wire_of(response: httpcore2.Response) -> Wire:
-    """The connection that an answer came over."""
+    """Return the connection that an answer came over."""
     wire: Wire = response.extensions["network_stream"]
     return wire
 
 
 def _end(stream: SocketStream, which: object) -> tuple[Address, int]:
-    """Raises OSError where the other side has gone: then nothing is known of it."""
+    """Return the address and port of one end. Raises OSError where the other side has disconnected."""
     try:
         known = _known(stream, which)
-    except AttributeError:  # the event loop has noticed and let go of the socket, which anyio asks all the same
+    except AttributeError:  # the event loop has dropped the socket already, and anyio uses it all the same
         known = None
     if known is None:
         raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))

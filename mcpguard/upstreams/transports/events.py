@@ -1,13 +1,13 @@
-"""Server-sent events, read from bytes as they come.
+"""Parses server-sent events from bytes as they come.
 
 Rules kept here:
-1. The same events come out however the bytes were cut, and the work is linear in the bytes, a byte at a time included.
-2. An event over the limit ends the stream before it is held whole; the events before it still count. As much,
-   and 128 KiB, may stand between two events.
-3. The data of an event stays bytes: whoever reads it as JSON does so strictly. All three line ends are understood,
-   a byte order mark at the beginning and comments are passed over, and a block without data is no event.
+1. The same events come out however the bytes were cut, and the work is linear in the bytes, even one byte at a time.
+2. An event over the limit ends the stream before it is stored completely; the events before it still count. As many
+   bytes, and 128 KiB more, may come between two events.
+3. The data of an event stays bytes, to be parsed as strict JSON later. All three line ends are accepted, a byte order
+   mark at the beginning and comments are skipped, and a block without data is no event.
 
-Knows no stream and no clock: bytes go in, events come out.
+The parser has no stream and no clock: bytes go in, events come out.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ _PASSED_OVER = 131_072
 
 
 class EventTooLarge(ValueError):
-    """The stream cannot be read any further."""
+    """The stream cannot be parsed any further."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event. `id` is the last one that the stream has named so far, which need not be this event's own."""
+    """One event. `id` is the last one that the stream has named so far, possibly by an earlier event."""
 
     data: bytes
     type: str = "message"
@@ -34,7 +34,7 @@ class Event:
 
 
 class EventParser:
-    """Takes bytes and gives events. `last_id` and `retry` (milliseconds) are what the stream has said of itself."""
+    """Turns bytes into events. `last_id` and `retry` (milliseconds) are those that the stream has sent last."""
 
     def __init__(self, limit: int, last_id: str = "") -> None:
         self.last_id = last_id
@@ -50,12 +50,14 @@ class EventParser:
         self._next_id = last_id
 
     def feed(self, data: bytes) -> Iterator[Event]:
-        """The events that `data` completes. Raises EventTooLarge once the stream is beyond reading."""
+        """Yield the events that `data` completes. Raises EventTooLarge once the limit is exceeded."""
         self._buffer += self._with_one_line_end(data)
         if not self._begun and not self._begin():
             return
         while (line := self._line()) is not None:
             if line != b"data" and not line.startswith(b"data:"):
+                # Comments and empty fields cost the server nothing: without a limit they could keep the guard reading
+                # for ever.
                 self._pass_over(len(line) + 1)
             if line:
                 self._field(line)
@@ -63,7 +65,7 @@ class EventParser:
                 yield event
 
     def _with_one_line_end(self, data: bytes) -> bytes:
-        """`data` with a newline for every line end. A return at the end may be half of one: the other half is none."""
+        """Return `data` with a newline for every line end; a return and newline that were cut apart count once."""
         if not data:
             return data
         if self._after_return and data.startswith(b"\n"):
@@ -77,7 +79,7 @@ class EventParser:
     def _pass_over(self, length: int) -> None:
         self._passed_over += length
         if self._passed_over > self._limit + _PASSED_OVER:
-            raise EventTooLarge("too much stands between two events")
+            raise EventTooLarge("too many bytes between two events")
 
     def _begin(self) -> bool:
         if len(self._buffer) < len(_BOM) and _BOM.startswith(self._buffer):
@@ -93,6 +95,7 @@ class EventParser:
         if length > self._limit + _LONGEST_FIELD:
             raise EventTooLarge(f"an event is longer than {self._limit} bytes")
         if end < 0:
+            # Where the search ended: starting over with every byte would make the work quadratic.
             self._searched = length
             return None
         line = bytes(self._buffer[:end])
@@ -111,6 +114,7 @@ class EventParser:
                 self._data += b"\n"
             case b"event":
                 self._type = value[:_LONGEST_NAME].decode(errors="replace")
+            # The id is sent back in a header later, so a long one, or one with a null byte, is ignored.
             case b"id" if b"\0" not in value and len(value) <= _LONGEST_NAME:
                 self._next_id = value.decode(errors="replace")
             case b"retry" if value.isdigit():

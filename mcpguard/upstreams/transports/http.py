@@ -1,14 +1,14 @@
 """A conversation over streamable HTTP, in both eras of the protocol.
 
 Rules kept here:
-1. Every message is a request of its own, and what goes wrong with one is that one's alone. Only the loss of the session
-   ends the conversation, and with it everything that waits.
+1. Every message is an HTTP request of its own, and an error of one affects no other. Only the loss of the session ends
+   the conversation, and with it every request that waits.
 2. A request ends with its answer, the server's error, its caller's cancellation or the end of its own stream. Up to
-   2025-11-25 a stream that breaks off is taken up again where the server made that possible, and a question that is
-   taken back is taken back in words; from 2026-07-28 on closing the stream says that.
-3. What a server sends on the stream of a request comes with that request's origin. What it sends on the stream that
-   belongs to none comes with the origin of the only request in progress, if there is one only (`attribution`).
-4. Nothing is sent twice. Whoever asks is told whether the server can have carried it out.
+   2025-11-25 a broken stream is resumed where the server supports that, and a cancellation is sent as a message; from
+   2026-07-28 on closing the stream is the cancellation.
+3. A message on the stream of a request has that request's origin. A message on the stream without a request has the
+   origin of the only request in progress, if there is exactly one (`attribution`).
+4. Nothing is sent twice. The caller learns whether the server can have executed the request.
 """
 
 import itertools
@@ -20,7 +20,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import Notification, Result
-from mcpguard.upstreams.exchange.attribution import Whose
+from mcpguard.upstreams.exchange.attribution import RequestOrigins
 from mcpguard.upstreams.exchange.conversation import (
     Bounds,
     Counts,
@@ -66,7 +66,7 @@ class Http:
         self._waits = waits
         self._heading = Heading(remote)
         self._posts = Posts(pool, self._heading, tasks, self.counts, self.end)
-        self._whose = Whose()
+        self._whose = RequestOrigins()
         pushes = Pushes(on_request, on_notification, self._whose, self._posts, tasks, self.counts, bounds, waits)
         self._questions = HttpQuestions(pool, self._heading, self._posts, pushes, bounds, waits)
         self._numbers = itertools.count(1)
@@ -87,9 +87,10 @@ class Http:
         origin: Origin | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Ask, and return the result. Raises ServerError, or TransportEnded: Unsent if it cannot have been carried out.
+        """Send a request and return its result.
 
-        A caller that is cancelled takes its question back.
+        Raises ServerError, or TransportEnded: Unsent if it cannot have been executed. If the caller is cancelled, so is
+        the request.
         """
         if self._ended is not None:
             raise Unsent(str(self._ended))
@@ -100,7 +101,8 @@ class Http:
             try:
                 answer = await self._questions.ask(asked, method, params, headers)
             except anyio.get_cancelled_exc_class():
-                self._whose.take_back(asked.id)
+                self._whose.cancel(asked.id)
+                # Only noted here and sent by another task: this one is being cancelled, and cannot wait for the server.
                 self._take_back(asked, method)
                 raise
             finally:
@@ -115,18 +117,21 @@ class Http:
         if self._ended is not None:
             raise TransportEnded(str(self._ended))
         message = Notification(method, params)
+        # Nobody waits for the answer to a notification, so a slow server must not hold up its caller.
         if method != INITIALIZED:
             self._posts.send_soon(message, self._waits.told)
             return
-        await self._posts.send(message, self._waits.told)  # a server may refuse everything else before it
+        # Awaited, unlike other notifications: a server may refuse everything that overtakes this one.
+        await self._posts.send(message, self._waits.told)
         self._greeted.set()
 
     def speak(self, version: str) -> None:
         self._heading.speak(version)
 
     async def run(self) -> None:
-        """Listen to what the server says of its own accord, where it does, until the conversation ends."""
+        """Listen on the stream without a request, where the server has one, until the conversation ends."""
         try:
+            # Not before the handshake: a server may refuse a stream without a session.
             await self._greeted.wait()
             with self._listening:
                 await self._questions.listen()
@@ -135,10 +140,11 @@ class Http:
             self.end(TransportEnded("the conversation was ended"))
 
     def end(self, ended: TransportEnded) -> None:
-        """End everything that waits. The first reason counts."""
+        """End every request that waits. The first reason counts."""
         if self._ended is not None:
             return
         self._ended = ended
+        # Each request that waits is woken by its own scope, and raises the reason that was stored above.
         for scope in self._in_progress.values():
             scope.cancel()
         self._listening.cancel()
@@ -146,7 +152,7 @@ class Http:
         self._over.set()
 
     async def close(self) -> None:
-        """End, and tell the server that its session is over."""
+        """End the conversation, and delete its session at the server."""
         self.end(TransportEnded("the conversation was ended"))
         if not self._heading.has_session or isinstance(self._ended, SessionLost):
             return
@@ -155,7 +161,7 @@ class Http:
                 pass
 
     def _take_back(self, asked: PushRequest, method: str) -> None:
-        """Up to 2025-11-25 closing the stream says nothing."""
+        """Send a cancellation, up to 2025-11-25: in that era closing the stream cancels nothing."""
         if self._ended is None and not asked.modern and method != INITIALIZE:
             cancelled = Notification(CANCELLED, {"requestId": asked.id})
             self._posts.send_soon(cancelled, self._waits.taken_back, whatever_happens=True)
@@ -170,10 +176,11 @@ async def http(
     dialing: Dialing | None = None,
     waits: Waits | None = None,
 ) -> AsyncIterator[Http]:
-    """A conversation with the server at `remote`. However the block is left, no connection is open when it is."""
+    """Open a conversation with the server at `remote` for the block, and close all connections after it."""
     bounds, dialing, waits = bounds or Bounds(), dialing or Dialing(), waits or Waits()
     async with AsyncExitStack() as stack:
         pool = HttpPool(remote, dialing, await dialing.trust())
+        # Pushed first, so closed last: ending the session and the tasks still need connections.
         stack.push_async_callback(pool.aclose)
         tasks = await stack.enter_async_context(anyio.create_task_group())
         stack.callback(tasks.cancel_scope.cancel)

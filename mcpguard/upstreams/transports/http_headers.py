@@ -1,11 +1,10 @@
-"""What is said in the headers of our requests, in each era of the protocol.
+"""Builds the headers of HTTP requests to servers, in each era of the protocol.
 
 Rules kept here:
-1. Up to 2025-11-25 there is a session, whose id goes with everything after the answer to `initialize`, to the origin
-   that gave it and to no other. From 2026-07-28 on there is none, and each request repeats in its headers what it is.
-2. A request says for itself which revision it speaks until one has been agreed on; afterwards no request can leave the
-   era that was.
-3. Configured headers go to the origin that they were configured for.
+1. Up to 2025-11-25 there is a session, whose id is sent with everything after the answer to `initialize`, to the origin
+   that issued it and to no other. From 2026-07-28 on there is none, and each request repeats its method in its headers.
+2. Until a revision is negotiated, each request names its own; afterwards no request can leave the negotiated era.
+3. Configured headers, which may hold credentials, are sent only to the origin that they were configured for.
 """
 
 import re
@@ -19,7 +18,7 @@ from mcpguard.upstreams.exchange.conversation import Params
 from mcpguard.upstreams.exchange.endings import Unanswered
 from mcpguard.upstreams.transports.http_pool import Headers
 from mcpguard.upstreams.transports.http_replies import Reply
-from mcpguard.upstreams.transports.remotes import Header, Remote, RemotePlace, mirrored
+from mcpguard.upstreams.transports.remotes import Header, Remote, RemotePlace, parameter_headers
 
 INITIALIZE = "initialize"
 _POST = [
@@ -35,7 +34,7 @@ _SENDABLE = re.compile(r"[\x20-\x7e]{1,1024}")
 
 
 class Heading:
-    """The headers for one remote, and what they depend on."""
+    """Builds the headers for one remote, from its session and revision."""
 
     def __init__(self, remote: Remote) -> None:
         self._origin = remote.place.origin
@@ -50,49 +49,52 @@ class Heading:
 
     def speak(self, version: str) -> None:
         self._version = version
+        # The modern era has no sessions: an id that a server gave earlier must not tie requests together.
         if version in envelope.MODERN:
             self._session = None
 
     def modern(self, params: Params) -> str | None:
-        """The revision in which these parameters are sent, if it is of the modern era."""
+        """Return the revision in which these parameters are sent, if it is of the modern era."""
         if self._version is not None and self._version not in envelope.MODERN:
             return None
         said = envelope.meta(params).get(envelope.PROTOCOL, self._version)
         return said if isinstance(said, str) and _VERSION.fullmatch(said) else self._version
 
     def take_session(self, reply: Reply) -> None:
-        """Remember the session that the answer to `initialize` begins, if it begins one."""
+        """Remember the session in the answer to `initialize`, if there is one. Raises Unanswered for an invalid id."""
         given = reply.header(b"mcp-session-id")
+        # The id goes into a header of every further request. With other characters it could add headers of its own.
         if given and not _SESSION.fullmatch(given):
-            raise Unanswered("the server began a session whose id cannot be sent back")
+            raise Unanswered("the server sent an invalid session id")
         self._session = (given, reply.place.origin) if given else None
 
     def carried_session(self, reply: Reply) -> bool:
-        """Whether the session's id went with the request for this reply."""
+        """Whether the request for this reply carried the session's id."""
         return self._session is not None and self._session[1] == reply.place.origin
 
     def asking(self, method: str, params: Params, extra: Mapping[str, str] | None = None) -> Headers:
-        """For a request or a notification."""
+        """Return the headers for a request or a notification."""
         version = self.modern(params)
         if version is None:
             return self._with(_POST, in_session=method != INITIALIZE)
         said = [*_POST, (b"MCP-Protocol-Version", version.encode()), (b"Mcp-Method", _encoded(method))]
         if (name := _named(method, params)) is not None:
             said.append((b"Mcp-Name", _encoded(name)))
-        return self._with(said + mirrored(extra or {}), in_session=False)
+        return self._with(said + parameter_headers(extra or {}), in_session=False)
 
     def answering(self) -> Headers:
-        """For an answer of ours."""
+        """Return the headers for an answer to a server's request."""
         return self._with(_POST)
 
     def listening(self, last_id: str = "") -> Headers:
-        """For a stream of events, from where it was left."""
+        """Return the headers for a stream of events, resumed after `last_id` if that is not empty."""
         resumed = [(b"Last-Event-ID", last_id.encode())] if _SENDABLE.fullmatch(last_id) else []
         return self._with(_GET + resumed)
 
     def _with(self, said: list[Header], *, in_session: bool = True) -> Headers:
-        """What was said, with what belongs to the place."""
+        """Return these headers together with those that depend on the place."""
 
+        # Computed anew for every place: after a redirection to another origin, credentials and session stay behind.
         def headers(place: RemotePlace) -> list[Header]:
             found = [*said]
             if place.origin == self._origin:

@@ -1,13 +1,13 @@
-"""HTTP requests to one remote server, over connections that are kept for the next one.
+"""Sends HTTP requests to one remote server, over connections that are kept for reuse.
 
 Rules kept here:
-1. What goes wrong with one request is that request's own, and says whether the server can have carried it out.
-2. A redirection is followed a few times, in the same method only and through the same gates: within the origin, and
-   from plain HTTP to TLS on the same host. Another host or port would be another server than the one that was declared.
-   What was meant for one origin goes to no other: `Headers` are asked anew at every place.
-3. Nothing is sent twice. A connection that has been idle for a while is not used again, so that a request does not
-   meet a server that is just closing it.
-4. Nothing a server says is repeated in an error.
+1. An error belongs to one request alone, and says whether the server can have executed it.
+2. A few redirections are followed, with the same method and the same checks: within the origin, and from plain HTTP to
+   TLS on the same host. Another host or port would be another server than the approved one. Headers for one origin are
+   sent to no other: `Headers` are computed anew at every place.
+3. Nothing is sent twice. A connection that was idle for a while is not reused, so that no request meets a server that
+   is just closing it.
+4. No text of a server is repeated in an error.
 """
 
 import ssl
@@ -35,7 +35,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 class HttpPool:
-    """The connections to one remote."""
+    """The pool of connections to one remote."""
 
     def __init__(self, remote: Remote, dialing: Dialing, trust: ssl.SSLContext) -> None:
         self._start = remote.place
@@ -48,7 +48,7 @@ class HttpPool:
         )
 
     async def send(self, method: str, headers: Headers, body: bytes = b"", at: RemotePlace | None = None) -> Reply:
-        """The reply, whatever its status; whoever gets it closes it. Raises Unsent or Unanswered."""
+        """Return the reply, whatever its status; the caller closes it. Raises Unsent or Unanswered."""
         place = at or self._start
         reply = await self._once(method, place, headers(place), body)
         for _ in range(MOST_REDIRECTIONS):
@@ -58,14 +58,15 @@ class HttpPool:
             place = _next(place, reply.header(b"location"))
             try:
                 reply = await self._once(method, place, headers(place), body)
-            except Unsent as error:  # not to this place, but to the one before
-                raise Unanswered(f"the server redirects to where it cannot be followed: {error}") from error
+            except Unsent as error:  # not sent to this place, but the one before has seen it
+                raise Unanswered(f"cannot follow the server's redirection: {error}") from error
         if not _leads_on(reply, method):
             return reply
         await reply.aclose()
-        raise Unanswered("the server redirects too often")
+        raise Unanswered("too many redirections")
 
     async def _once(self, method: str, place: RemotePlace, headers: list[Header], body: bytes) -> Reply:
+        # Set here and nowhere else, from the parsed URL: a configured Host could reach another site on the same server.
         headers.append((b"Host", place.authority.encode()))
         if method == "POST":
             headers.append((b"Content-Length", b"%d" % len(body)))
@@ -75,6 +76,7 @@ class HttpPool:
         except _NEVER_SENT as error:
             raise Unsent(f"the request could not be sent to {place.host}") from error
         except _FAILED as error:
+            # The details only in the debug log: the library's text may contain bytes of the server.
             log.debug("upstream.failed", host=place.host, why=repr(error))
             raise Unanswered(
                 f"{place.host} closed the connection or answered with something that is not HTTP"
@@ -93,11 +95,12 @@ def _next(here: RemotePlace, location: bytes) -> RemotePlace:
     try:
         there = here.towards(location.decode("ascii"))
     except (BadRemote, UnicodeDecodeError) as error:
-        raise Unanswered("the server redirects to what is no URL") from error
+        raise Unanswered("the server redirects to an invalid URL") from error
+    # A redirection to plain HTTP would send the call in the clear.
     if here.scheme == "https" and there.scheme != "https":
-        raise Unanswered("the server redirects to a place without TLS, which is not followed")
+        raise Unanswered("the server redirects to a URL without TLS, which is not followed")
     if here.host != there.host:
-        raise Unanswered("the server redirects to another host, which is another server; declare its URL instead")
+        raise Unanswered("the server redirects to another host, which is not followed; declare that URL instead")
     if here.scheme == there.scheme and here.port != there.port:
-        raise Unanswered("the server redirects to another port, which is another server; declare its URL instead")
+        raise Unanswered("the server redirects to another port, which is not followed; declare that URL instead")
     return there

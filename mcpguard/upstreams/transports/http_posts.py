@@ -1,8 +1,8 @@
-"""Messages that want no answer: notifications, and our answers to what the server asked.
+"""Sends messages that need no answer: notifications, and answers to the server's requests.
 
 Rules kept here:
-1. Each is on its way in a task of its own, for a while and no longer, so one that hangs holds up nothing.
-2. There are never more than a number of them; what would be more is dropped and counted.
+1. Each is sent in a task of its own, with a time limit, so that one that hangs holds up nothing.
+2. Their number is limited; further ones are dropped and counted.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Posts:
-    """What is on its way to one server."""
+    """The messages on their way to one server."""
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class Posts:
 
     def send_soon(self, message: Message, seconds: float, *, whatever_happens: bool = False) -> None:
         """Send without waiting; with `whatever_happens` also when everything ends in the meantime."""
+        # A server that asks without end and accepts no answers would otherwise collect tasks here.
         if self._on_their_way >= MOST:
             self._counts.dropped += 1
         elif not self._tasks.cancel_scope.cancel_called:
@@ -53,11 +54,11 @@ class Posts:
             self._tasks.start_soon(self._send_in_time, message, seconds, whatever_happens, name="message to a server")
 
     async def send(self, message: Message, seconds: float) -> None:
-        """Send, and return when it was taken or the time is over. Raises TransportEnded when nobody is there."""
+        """Send, and return when it was accepted or the time is over. Raises TransportEnded when the server is gone."""
         try:
             body = write(message)
         except UnicodeEncodeError as error:
-            raise Unsayable("half a character cannot be sent") from error
+            raise Unsayable("the message holds half a character (a lone surrogate) and cannot be encoded") from error
         headers = (
             self._heading.asking(message.method, message.params)
             if isinstance(message, Notification)
@@ -68,20 +69,23 @@ class Posts:
                 await self._look_at(reply)
 
     def look_for_loss(self, reply: Reply) -> None:
-        """Raises SessionLost, and ends everything, if this is how a server says that it has forgotten the session."""
+        """Raise SessionLost, and end the conversation, if this reply says that the session does not exist any more."""
+        # Only where the session's id was sent: any other 404 says that the URL is wrong.
         if reply.status == NOT_FOUND and self._heading.carried_session(reply):
-            lost = SessionLost("the server has forgotten the session")
+            lost = SessionLost("the server has dropped the session")
             self._on_lost(lost)
             raise lost
 
     def drain_soon(self, reply: Reply, seconds: float) -> None:
-        """Read what is left of a stream whose answer has come, so that its connection can be used again."""
+        """Read the rest of a stream whose answer has come, so that its connection can be reused."""
+        # A connection is not worth much: with many open streams the rest are closed instead.
         if self._draining < MOST_DRAINED and not self._tasks.cancel_scope.cancel_called:
             self._draining += 1
             self._tasks.start_soon(self._drain, reply.pass_on(), seconds, name="end of an answer")
 
     async def _send_in_time(self, message: Message, seconds: float, whatever_happens: bool) -> None:
         try:
+            # A cancellation has to be sent although its own caller is being cancelled with everything around it.
             with anyio.CancelScope(shield=whatever_happens):
                 await self.send(message, seconds)
         except TransportEnded as error:
@@ -96,7 +100,7 @@ class Posts:
         elif reply.type != EVENTS:
             try:
                 await reply.body(LITTLE)
-            except Unanswered:  # nothing in it was of interest
+            except Unanswered:  # the body of such a reply is not needed
                 log.debug("upstream.talkative")
 
     async def _drain(self, reply: Reply, seconds: float) -> None:

@@ -1,9 +1,10 @@
-"""What a server says on its streams without having been asked.
+"""Handles the messages that a server sends on its streams without a request.
 
 Rules kept here:
-1. A notification is handed over at once; a request is answered aside (`server_requests`), so neither holds up reading.
-2. Servers of the modern era may not ask anything on a stream: that is dropped and counted.
-3. What cannot be understood costs nobody but itself: it is counted and passed over.
+1. A notification is handed over at once, and a request is answered in a task of its own (`server_requests`), so neither
+   holds up reading.
+2. Servers of the modern era may not make requests on a stream: those are dropped and counted.
+3. A message that cannot be parsed affects nothing else: it is counted and skipped.
 """
 
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import BadMessage, Failure, Notification, Request, Result
-from mcpguard.upstreams.exchange.attribution import Whose
+from mcpguard.upstreams.exchange.attribution import RequestOrigins
 from mcpguard.upstreams.exchange.conversation import Bounds, Counts, OnNotification, OnRequest, Origin
 from mcpguard.upstreams.exchange.message_reader import ServerMessageReader
-from mcpguard.upstreams.exchange.server_requests import Serving
+from mcpguard.upstreams.exchange.server_requests import ServerRequests
 from mcpguard.upstreams.transports.events import Event
 from mcpguard.upstreams.transports.http_posts import Posts
 from mcpguard.upstreams.transports.http_streams import Answer, Waits
@@ -25,7 +26,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 @dataclass(frozen=True, slots=True)
 class PushRequest:
-    """A request of ours. On a stream that belongs to none the id is 0."""
+    """The request that a stream belongs to. On the stream without a request the id is 0."""
 
     id: int = 0
     origin: Origin | None = None
@@ -33,13 +34,13 @@ class PushRequest:
 
 
 class Pushes:
-    """Takes what comes on the streams of one server."""
+    """Handles the messages on all streams of one server."""
 
     def __init__(
         self,
         on_request: OnRequest,
         on_notification: OnNotification,
-        whose: Whose,
+        whose: RequestOrigins,
         posts: Posts,
         tasks: TaskGroup,
         counts: Counts,
@@ -53,16 +54,16 @@ class Pushes:
         self._counts = counts
         self._reader = ServerMessageReader(bounds)
         self._waits = waits
-        self._serving = Serving(on_request, self._send, bounds, counts)
+        self._serving = ServerRequests(on_request, self._send, bounds, counts)
 
     async def take(self, event: Event, asked: PushRequest) -> Answer | None:
-        """The answer to what was asked, if the event is that."""
+        """Handle an event, and return the answer to the request if the event is that."""
         if event.type != "message" or not event.data:
             return None
         return await self.read(event.data, asked)
 
     async def read(self, data: bytes, asked: PushRequest) -> Answer | None:
-        """The same of a message."""
+        """Handle a message, and return the answer to the request if the message is that."""
         try:
             message = await self._reader.read(data)
         except BadMessage as error:
@@ -71,11 +72,13 @@ class Pushes:
             return None
         match message:
             case Result() | Failure():
+                # A stream answers its own request only: an answer with another id could be meant to replace another
+                # caller's.
                 if asked.id and message.id in (asked.id, None):
                     return message
                 self._counts.late += 1
             case Notification("notifications/cancelled", params):
-                self._serving.taken_back(params)
+                self._serving.cancel(params)
             case Notification(method, params):
                 self._on_notification(method, params, self._origin(asked))
             case Request():
@@ -90,7 +93,7 @@ class Pushes:
             self._serving.take(request, self._origin(asked), self._tasks)
 
     def _origin(self, asked: PushRequest) -> Origin | None:
-        return asked.origin if asked.id else self._whose.only
+        return asked.origin if asked.id else self._whose.sole_origin
 
     async def _send(self, answer: Answer) -> None:
         await self._posts.send(answer, self._waits.told)

@@ -1,10 +1,10 @@
-"""One request of ours and its answer, by whatever way that comes; and the stream on which nothing was asked.
+"""Makes one request over HTTP and gets its answer, in either form; and reads the stream without a request.
 
 Rules kept here:
-1. The answer comes as one JSON text or on a stream of events. Whatever else comes is no answer.
-2. A stream that ends before the answer is taken up again where it was left, if the server has named a place in it and
-   the era knows such a thing. The question itself is never asked twice.
-3. Once the answer is there nobody waits for the stream to end.
+1. The answer is a JSON text or an event on a stream. Anything else is no answer.
+2. A stream that ends before the answer is resumed where it broke, if the server gave its events ids and the era allows
+   that. The request itself is never sent twice, as it could be executed twice.
+3. Once the answer is there, the end of the stream is not waited for.
 """
 
 from collections.abc import Mapping
@@ -22,22 +22,22 @@ from mcpguard.upstreams.transports.http_pool import HttpPool
 from mcpguard.upstreams.transports.http_posts import Posts
 from mcpguard.upstreams.transports.http_pushes import Pushes, PushRequest
 from mcpguard.upstreams.transports.http_replies import EVENTS, JSON, Reply, refusal
-from mcpguard.upstreams.transports.http_streams import Answer, Following, Waits
+from mcpguard.upstreams.transports.http_streams import Answer, ResumableStream, Waits
 from mcpguard.upstreams.transports.remotes import BadRemote
 
 MOST_FAILURES = 3
-BROKEN_OFF = "the server closed its answer before it was whole"
-NO_ANSWER = "what the server answered is no answer that can be read"
+BROKEN_OFF = "the server closed the connection before its answer was complete"
+NO_ANSWER = "the server's answer is not valid JSON-RPC"
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
 log = structlog.get_logger("mcpguard.upstreams")
 
 
 class _NoStream(Unanswered):
-    """The server says that there is nothing to listen to."""
+    """The server has no stream to listen to."""
 
 
 class HttpQuestions:
-    """Asks one server, and listens to it."""
+    """Makes requests to one server, and listens to it."""
 
     def __init__(
         self, pool: HttpPool, heading: Heading, posts: Posts, pushes: Pushes, bounds: Bounds, waits: Waits
@@ -50,15 +50,16 @@ class HttpQuestions:
         self._waits = waits
 
     async def ask(self, asked: PushRequest, method: str, params: Params, extra: Mapping[str, str] | None) -> Answer:
-        """Raises ServerError, or TransportEnded when there will be no answer."""
+        """Make a request and return its answer. Raises ServerError, or TransportEnded when there will be none."""
         try:
             headers = self._heading.asking(method, params, extra)
             body = write(Request(asked.id, method, params))
         except (BadRemote, UnicodeEncodeError) as error:
-            raise Unsayable("the question holds what no message can") from error
+            raise Unsayable("the request cannot be encoded") from error
         reply = await self._pool.send("POST", headers, body)
         async with reply:
             if method == INITIALIZE and reply.ok:
+                # Before the body is read: a request on the stream may need an answer within the session.
                 self._heading.take_session(reply)
             elif method != INITIALIZE and not asked.modern:
                 self._posts.look_for_loss(reply)
@@ -69,19 +70,20 @@ class HttpQuestions:
             elif reply.type == EVENTS:
                 answer = await self._heard_or_resumed(reply, asked)
             else:
-                raise Unanswered("the server answered with neither JSON nor events")
+                raise Unanswered("the server answered with neither JSON nor an event stream")
         if answer is None:
             raise Unanswered(NO_ANSWER)
         return answer
 
     async def listen(self) -> None:
-        """Take what the server says of its own accord, until it says that there is nothing of the kind."""
-        following = Following(self._bounds.message_bytes, self._waits)
+        """Listen on the stream without a request, and return once the server says that it has none."""
+        following = ResumableStream(self._bounds.message_bytes, self._waits)
         while True:
             try:
                 await self._followed(following, PushRequest())
             except (_NoStream, SessionLost):
                 return
+            # Resumed at the same event, the stream would fail at the same place again and again.
             except TooLarge:
                 following.forget()
             except TransportEnded as error:
@@ -89,10 +91,11 @@ class HttpQuestions:
             await anyio.sleep(following.pause())
 
     async def _heard_or_resumed(self, reply: Reply, asked: PushRequest) -> Answer:
-        following = Following(self._bounds.message_bytes, self._waits)
+        following = ResumableStream(self._bounds.message_bytes, self._waits)
         answer = await self._heard(reply, following, asked)
         failures = 0
         while answer is None:
+            # Without an id nothing tells where the stream broke, and making the request again could execute it twice.
             if not following.last_id or asked.modern or failures >= MOST_FAILURES:
                 raise Unanswered(BROKEN_OFF)
             await reply.aclose()
@@ -106,19 +109,20 @@ class HttpQuestions:
                 failures += 1
         return answer
 
-    async def _followed(self, following: Following, asked: PushRequest) -> Answer | None:
-        """Connect to a stream and hear it to its end, or to the answer."""
+    async def _followed(self, following: ResumableStream, asked: PushRequest) -> Answer | None:
+        """Connect to a stream and read it to its end, or to the answer."""
         reply = await self._pool.send("GET", self._heading.listening(following.last_id))
         async with reply:
             self._posts.look_for_loss(reply)
             if reply.ok and reply.type == EVENTS:
                 return await self._heard(reply, following, asked)
             if reply.status in _LATER:
-                raise Unanswered("the server has no stream at the moment")
+                raise Unanswered("the server's event stream is temporarily unavailable")
             raise _NoStream(BROKEN_OFF)
 
-    async def _heard(self, reply: Reply, following: Following, asked: PushRequest) -> Answer | None:
+    async def _heard(self, reply: Reply, following: ResumableStream, asked: PushRequest) -> Answer | None:
         answer = await following.hear(reply, partial(self._pushes.take, asked=asked))
         if answer is not None:
+            # The caller gets its answer at once, and the rest of the stream is read by another task.
             self._posts.drain_soon(reply, self._waits.drained)
         return answer

@@ -1,10 +1,10 @@
-"""What came back for an HTTP request: taken piece by piece, never more than was agreed, and judged by its head first.
+"""Reads replies to HTTP requests: in pieces, up to a limit, and by their head first.
 
 Rules kept here:
-1. A body is held only up to a limit; what is longer is not read on. Nothing is decompressed.
-2. Reading never keeps the others waiting: however small the pieces are, everyone gets time in between (`sharing`).
-3. An error of the server's that is a JSON-RPC error is kept as it is. Of everything else only the status is told, and,
-   where credentials are asked for, in what words, so that they can be got.
+1. A body is read only up to a limit. Nothing is decompressed, as a small body could become gigabytes (a zip bomb).
+2. Reading never starves other servers: however small the pieces are, others get time in between (`fair_reading`).
+3. A JSON-RPC error of the server is kept unchanged. Of any other error only the status is repeated and, where
+   credentials are requested, the challenge, so that they can be obtained.
 """
 
 import re
@@ -31,7 +31,7 @@ _UNPRINTABLE = re.compile(rb"[^\x20-\x7e]")
 
 
 class Reply:
-    """The head of a reply, and its body as it comes. To be closed by whoever has it."""
+    """The head of a reply, and its body as it comes. Its holder has to close it."""
 
     def __init__(self, response: httpcore2.Response, place: RemotePlace) -> None:
         self.status = response.status
@@ -41,6 +41,7 @@ class Reply:
         self._pieces = aiter(self._stream)
         self._slices = memoryview(b"")
         wire = wire_of(response)
+        # From here on larger pieces may be read: the limit for heads does not hold for the body.
         wire.has_head()
         self._work = wire.work
         self._passed_on = False
@@ -53,7 +54,7 @@ class Reply:
             await self.aclose()
 
     def pass_on(self) -> Self:
-        """Somebody else closes it from now on."""
+        """Hand the reply over to another holder, who closes it."""
         self._passed_on = True
         return self
 
@@ -63,15 +64,15 @@ class Reply:
 
     @property
     def type(self) -> bytes:
-        """Of the content, in lower case and without parameters."""
+        """The content type, in lower case and without parameters."""
         return self.header(b"content-type").partition(b";")[0].strip().lower()
 
     def header(self, name: bytes) -> bytes:
-        """The first of this name, empty if there is none."""
+        """Return the first header with this name, empty if there is none."""
         return next((value for key, value in self._headers if key.lower() == name), b"")
 
     async def piece(self) -> bytes:
-        """A little of what comes next, empty at the end. Raises Unanswered when the connection breaks."""
+        """Return the next few bytes, empty at the end. Raises Unanswered when the connection breaks."""
         if self._slices:
             await self.give_way()
         else:
@@ -80,7 +81,7 @@ class Reply:
         return piece
 
     async def give_way(self) -> None:
-        """To be called between two small parts of what is done with what came."""
+        """Wait, if this server has had more than its share. To be called between two small parts of the work."""
         await self._work.give_way()
 
     async def _next(self) -> bytes:
@@ -88,15 +89,17 @@ class Reply:
         try:
             piece: bytes = await anext(self._pieces, b"")
         except _FAILED as error:
-            raise Unanswered("the server broke off in the middle of its answer") from error
+            raise Unanswered("the connection broke in the middle of the answer") from error
         return piece
 
     async def body(self, limit: int) -> bytes:
-        """All of it. Raises TooLarge or Unanswered."""
+        """Return the whole body. Raises TooLarge or Unanswered."""
+        # Never decompressed: a few kilobytes could become gigabytes.
         if self.header(b"content-encoding").strip().lower() not in (b"", b"identity"):
-            raise Unanswered("the server compressed its answer although it was asked not to")
+            raise Unanswered("the server compressed its answer, which mcpguard does not accept")
         said = self.header(b"content-length")
         found = bytearray()
+        # A declared length above the limit ends it before the first byte; a false or missing one ends it at the limit.
         while len(found) <= limit and not (said.isdigit() and int(said[:18]) > limit):
             piece = await self._next()
             if not piece:
@@ -105,16 +108,18 @@ class Reply:
         raise TooLarge(f"the server's answer is longer than {limit} bytes")
 
     async def aclose(self) -> None:
-        """Keeps the connection if the body was read to its end. Whoever still reads hears of the end."""
+        """Close the reply. The connection is kept if the body was read to its end; a reader elsewhere gets an error."""
+        # A generator that is just running cannot be closed from outside; its reader ends with the stream below.
         if not self._pieces.ag_running:
             await self._pieces.aclose()
         await self._stream.aclose()
 
 
 async def refusal(reply: Reply, bounds: Bounds) -> ServerError:
-    """What a reply that is no success says."""
+    """Return the error for a reply without success."""
     data: dict[str, Any] = {"status": reply.status}
     if reply.status in (UNAUTHORIZED, FORBIDDEN):
+        # The server's own text, for the client that needs it to sign in: shortened, and without control characters.
         if challenge := reply.header(b"www-authenticate"):
             data["www_authenticate"] = _UNPRINTABLE.sub(b"", challenge[:LONGEST_CHALLENGE]).decode("ascii")
     elif reply.type == JSON and (error := await _error_in(reply, bounds)) is not None:
@@ -124,7 +129,7 @@ async def refusal(reply: Reply, bounds: Bounds) -> ServerError:
 
 
 async def _error_in(reply: Reply, bounds: Bounds) -> dict[str, Any] | None:
-    """Whatever id it names: a server that refuses a request as a whole need not have read it."""
+    """Return the JSON-RPC error in the body, whatever its id: a server may refuse a request without reading it."""
     try:
         said = await ServerMessageReader(bounds).read(await reply.body(bounds.message_bytes))
     except (Unanswered, BadMessage):

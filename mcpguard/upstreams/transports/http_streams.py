@@ -1,9 +1,9 @@
-"""A stream of events that may be broken off and taken up again.
+"""Reads a stream of events that may break and be resumed.
 
 Rules kept here:
-1. What a stream said of itself (its last event, how long to wait) is kept from one connection to the next.
-2. There is a pause before every new connection: as long as the server asked for, within bounds, and longer each time
-   when nothing comes of it.
+1. The last event id and the retry time of a stream are kept from one connection to the next.
+2. There is a pause before every new connection: as long as the server asked for, within limits, and longer each time
+   when nothing comes.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,29 +19,29 @@ Answer = Result | Failure
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """How long is waited, in seconds."""
+    """How long to wait for what, in seconds."""
 
     told: float = 5.0
-    """For a server to take a notification or an answer of ours."""
+    """For a server to accept a notification, or an answer to its request."""
     taken_back: float = 1.0
-    """For it to take that a request is taken back."""
+    """For it to accept a cancellation."""
     closing: float = 2.0
     """For it to end the session."""
     drained: float = 1.0
     """For it to end a stream whose answer has come."""
     endpoint: float = 10.0
-    """For it to say where messages are sent to."""
+    """For it to name the endpoint for messages."""
     reopened: float = 1.0
     """Before a stream is opened again for the first time."""
     reopened_least: float = 0.1
     reopened_most: float = 30.0
-    """Before it is opened again when nothing came of it many times."""
+    """Before it is opened again after many attempts in vain."""
     asked_most: float = 300.0
-    """As long as a server may ask for at most."""
+    """The longest retry time that a server may ask for."""
 
 
-class Following:
-    """One stream over all its connections."""
+class ResumableStream:
+    """A stream of events over all its connections."""
 
     def __init__(self, limit: int, waits: Waits) -> None:
         self.last_id = ""
@@ -51,9 +51,9 @@ class Following:
         self._in_vain = 0
 
     async def hear(self, reply: Reply, take: Callable[[Event], Awaitable[Answer | None]]) -> Answer | None:
-        """The answer, as soon as `take` finds one in an event; None when the connection has ended without.
+        """Return the answer once `take` finds it in an event; None if the connection ends before that.
 
-        Raises TooLarge for an event that is; it is not asked for again.
+        Raises TooLarge for an event over the limit; such a stream is not resumed.
         """
         parser = EventParser(self._limit, self.last_id)
         try:
@@ -68,16 +68,17 @@ class Following:
         except Unanswered:
             return None
         finally:
+            # Also after an error: the events before it were handled, and must not be sent again.
             self.last_id = parser.last_id
             self._retry = parser.retry if parser.retry is not None else self._retry
         return None
 
     def forget(self) -> None:
-        """Begin anew next time."""
+        """Do not resume next time, but begin anew."""
         self.last_id = ""
 
     def pause(self) -> float:
-        """Seconds until the next connection."""
+        """Return the seconds until the next connection."""
         waits = self._waits
         asked = waits.reopened if self._retry is None else self._retry / 1000
         least = min(max(asked, waits.reopened_least), waits.asked_most)

@@ -1,10 +1,10 @@
-"""Where a remote server is, and the headers that were configured for it.
+"""The URL of a remote server, and the headers that were configured for it.
 
 Rules kept here:
-1. A URL is read once and strictly: the host that is resolved, the one that TLS verifies and the one that is said in
-   `Host` are the same. Credentials have no place in it.
-2. A configured header cannot speak for us: not for the protocol, not for the connection. Nor can it hold anything that
-   would begin another header.
+1. A URL is parsed once and strictly: the host that is resolved, the one that TLS verifies and the one in `Host` are the
+   same. Credentials in it are refused.
+2. A configured header cannot replace one of the protocol or of the connection. Nor can its value begin another header
+   (header injection).
 3. Neither an error nor a representation shows a header's value.
 """
 
@@ -36,12 +36,12 @@ _NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*)")
 
 
 class BadRemote(GuardError):
-    """A URL or a header cannot be used. Says which, and never what it holds."""
+    """A URL or a header cannot be used. The message says which, and never repeats a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemotePlace:
-    """A URL, taken apart."""
+    """The parts of a URL."""
 
     scheme: str
     host: str
@@ -59,23 +59,23 @@ class RemotePlace:
 
     @property
     def authority(self) -> str:
-        """As `Host` says it."""
+        """Host and port, as in the `Host` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     def towards(self, reference: str) -> "RemotePlace":
-        """The place that a reference leads to from here. Raises BadRemote."""
+        """Return the place that a reference leads to from here. Raises BadRemote."""
         if not _URL.fullmatch(reference):
-            raise BadRemote("a URL holds characters that no URL has")
+            raise BadRemote("the URL contains invalid characters")
         try:
-            return place(urljoin(f"{self.scheme}://{self.authority}{self.target}", reference))
+            return parse_url(urljoin(f"{self.scheme}://{self.authority}{self.target}", reference))
         except ValueError as error:
-            raise BadRemote("this is no URL") from error
+            raise BadRemote("the URL is invalid") from error
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A server at a URL. `headers` go to its own origin and nowhere else."""
+    """A server at a URL. `headers` are sent to its own origin and nowhere else."""
 
     url: str = field(repr=False)  # its query may hold a secret
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -83,34 +83,35 @@ class Remote:
     fields: tuple[Header, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "place", place(self.url))
+        object.__setattr__(self, "place", parse_url(self.url))
         object.__setattr__(self, "fields", tuple(_configured(self.headers)))
 
 
-def place(url: str) -> RemotePlace:
-    """Read a URL. Raises BadRemote."""
+def parse_url(url: str) -> RemotePlace:
+    """Parse a URL. Raises BadRemote."""
     if not _URL.fullmatch(url):
-        raise BadRemote("a URL holds characters that no URL has; write a host's name in its ASCII form (xn--…)")
+        raise BadRemote("the URL contains invalid characters; write international host names in ASCII form (xn--…)")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise BadRemote("this is no URL, or its port is none") from error
+        raise BadRemote("the URL or its port is invalid") from error
     if parts.scheme not in PORTS:
-        raise BadRemote("a server's URL begins with https:// or http://")
+        raise BadRemote("the URL must begin with https:// or http://")
+    # A URL is shown to reviewers and written to logs, which no secret must reach.
     if parts.username is not None or parts.password is not None:
-        raise BadRemote("a URL must hold no credentials; put them into a header")
+        raise BadRemote("the URL must not contain credentials; use a header instead")
     if port == 0:
-        raise BadRemote("the port of a URL is a number from 1 to 65535")
+        raise BadRemote("the URL's port must be from 1 to 65535")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return RemotePlace(parts.scheme, _host(parts.hostname or ""), port or PORTS[parts.scheme], target)
 
 
-def mirrored(headers: Mapping[str, str]) -> list[Header]:
-    """The headers that repeat parameters of a call."""
+def parameter_headers(headers: Mapping[str, str]) -> list[Header]:
+    """Return the headers that repeat parameters of a call. Raises BadRemote."""
     for name in headers:
         if not name.lower().startswith(MIRRORED):
-            raise BadRemote("besides the configured headers only those go with a request that repeat its parameters")
+            raise BadRemote("only headers that repeat parameters may be added to a request")
     return [_field(name, value) for name, value in headers.items()]
 
 
@@ -118,7 +119,10 @@ def _configured(headers: Mapping[str, str]) -> list[Header]:
     names = [name.lower() for name in headers]
     for name in names:
         if name in OURS or name.startswith(MIRRORED):
-            raise BadRemote(f"the header {name} cannot be configured: it belongs to the protocol or to the connection")
+            raise BadRemote(
+                f"the header {name} cannot be configured: it is reserved for the protocol or the connection"
+            )
+        # With two headers of one name it depends on the server which of them counts.
         if names.count(name) > 1:
             raise BadRemote(f"the header {name!a} is configured twice")
     return [_field(name, value) for name, value in headers.items()]
@@ -126,21 +130,22 @@ def _configured(headers: Mapping[str, str]) -> list[Header]:
 
 def _field(name: str, value: str) -> Header:
     if not _TOKEN.fullmatch(name):
-        raise BadRemote(f"{name[:60]!a} is no name of a header")
+        raise BadRemote(f"{name[:60]!a} is not a valid header name")
+    # A line end in a value would begin another header, or another request.
     if not _VALUE.fullmatch(value):
-        raise BadRemote(f"the header {name[:60]} has a value that no header can have: only visible ASCII, on one line")
+        raise BadRemote(f"the header {name[:60]} has an invalid value: use visible ASCII on one line")
     return name.encode(), value.encode()
 
 
 def _host(host: str) -> str:
     if ":" not in host:
         if not _NAME.fullmatch(host):
-            raise BadRemote("a URL names no host that could be reached")
+            raise BadRemote("the URL has no valid host name")
         return host
     try:
         address = IPv6Address(host)
     except ValueError as error:
-        raise BadRemote("a URL names no host that could be reached") from error
+        raise BadRemote("the URL has no valid host name") from error
     if address.scope_id is not None:
-        raise BadRemote("a URL names an interface of this machine")
+        raise BadRemote("the URL names a network interface of this host; use an address without a zone")
     return str(address)

@@ -1,10 +1,10 @@
-"""A server over the transport of 2024-11-05: one stream of events, and a place of its own to send messages to.
+"""A server over the transport of 2024-11-05: one stream of events, and a separate endpoint for messages.
 
 Rules kept here:
-1. Messages are sent to where the stream says, once it has said so, and only if that is the origin of the URL.
-2. Sending waits until the server has taken a message, but not for ever: some do so only when they have answered. What
-   was taken on is sent whole even if its sender gives up, and there is a limit to how much is on its way.
-3. The end of the stream is the end of the connection.
+1. Messages are sent to the endpoint that the stream names, and only if it has the origin of the URL.
+2. Sending waits until the server has accepted a message, with a limit: some accept it only when they have answered. A
+   message is sent whole even if its sender is cancelled, and the number on their way is limited.
+3. The connection ends with the stream.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -31,7 +31,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Sse:
-    """Messages to and from one server."""
+    """Carries messages to and from one server."""
 
     def __init__(
         self, events: "_Events", endpoint: RemotePlace, pool: HttpPool, heading: Heading, tasks: TaskGroup
@@ -44,10 +44,12 @@ class Sse:
         self._on_their_way = 0
 
     async def send(self, message: bytes) -> None:
+        # Each message is a connection: a server that accepts none must not occupy all of them.
         if self._on_their_way >= MOST or self._tasks.cancel_scope.cancel_called:
-            raise TransportEnded("the server takes no more messages")
+            raise TransportEnded("the server accepts no more messages")
         sending = _Sending(message)
         self._on_their_way += 1
+        # In a task of its own: a cancelled sender would break off a request in the middle of its body.
         self._tasks.start_soon(self._post, sending, name="message to a server")
         with anyio.move_on_after(self._events.waits.told):
             await sending.done.wait()
@@ -72,6 +74,7 @@ class Sse:
                         await reply.body(LITTLE)
         except TransportEnded as error:
             log.debug("upstream.unsent", why=str(error))
+            # An error after the server has accepted the message is not the sender's any more.
             if not sending.done.is_set():
                 sending.failed = error
         finally:
@@ -89,7 +92,7 @@ class _Sending:
 
 
 class _Events:
-    """The stream, event by event."""
+    """Reads the stream event by event."""
 
     def __init__(self, reply: Reply, limit: int, waits: Waits) -> None:
         self.waits = waits
@@ -98,7 +101,7 @@ class _Events:
         self._found: Iterator[Event] = iter(())
 
     async def next(self) -> Event:
-        """Raises TransportEnded at the end, and for an event that is too large."""
+        """Return the next event. Raises TransportEnded at the end, and for an event over the limit."""
         while True:
             try:
                 for event in self._found:
@@ -106,7 +109,7 @@ class _Events:
                     return event
                 piece = await self._reply.piece()
             except EventTooLarge as error:
-                raise TransportEnded(f"what the server says cannot be read further: {error}") from error
+                raise TransportEnded(f"the server's event stream is invalid: {error}") from error
             except Unanswered as error:
                 raise TransportEnded("the server has closed its stream") from error
             if not piece:
@@ -118,7 +121,7 @@ class _Events:
 async def sse(
     remote: Remote, bounds: Bounds | None = None, dialing: Dialing | None = None, waits: Waits | None = None
 ) -> AsyncIterator[Sse]:
-    """A connection to the server at `remote`. Raises ServerError or TransportEnded when it cannot be made."""
+    """Connect to the server at `remote` for the block. Raises ServerError or TransportEnded."""
     bounds, dialing, waits = bounds or Bounds(), dialing or Dialing(), waits or Waits()
     async with AsyncExitStack() as stack:
         pool = HttpPool(remote, dialing, await dialing.trust())
@@ -128,7 +131,7 @@ async def sse(
         if not reply.ok:
             raise await refusal(reply, bounds)
         if reply.type != EVENTS:
-            raise TransportEnded("the server answered with something else than a stream of events")
+            raise TransportEnded("the server did not answer with an event stream")
         events = _Events(reply, bounds.message_bytes, waits)
         endpoint = await _endpoint(events, reply.place, remote.place)
         tasks = await stack.enter_async_context(anyio.create_task_group())
@@ -143,8 +146,9 @@ async def _endpoint(events: _Events, here: RemotePlace, configured: RemotePlace)
         try:
             there = here.towards(event.data.decode("ascii"))
         except (BadRemote, UnicodeDecodeError) as error:
-            raise TransportEnded("the server names no place to send messages to") from error
+            raise TransportEnded("the server named an invalid endpoint for messages") from error
+        # An endpoint elsewhere would have calls sent to a server that nobody approved.
         if there.origin != configured.origin:
-            raise TransportEnded("the server names a place of another origin to send messages to")
+            raise TransportEnded("the server named an endpoint of another origin for messages")
         return there
-    raise TransportEnded("the server did not say in time where messages are sent to")
+    raise TransportEnded("the server did not name its endpoint for messages in time")

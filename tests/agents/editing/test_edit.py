@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.agents.editing.edit import Edit, edited, servers
+from mcpguard.agents.config_files import parse_file
+from mcpguard.agents.editing.edit import Edit, apply_edit, servers
 from mcpguard.agents.editing.understanding import FileNotUnderstood
 from mcpguard.agents.jsonc import plain
 from mcpguard.agents.program import EVERY, ConfigFile, FileForm
 from mcpguard.agents.programs import PROGRAMS
-from mcpguard.agents.reading import whole
 from tests.agents import homes
 
 ENTRY = {"type": "stdio", "command": "/opt/mcpguard", "args": ["stdio"], "env": {"A": "b"}}
@@ -78,17 +78,17 @@ def dense(data: bytes) -> bytes:
 
 @given(files())
 def test_what_is_put_is_there_and_every_byte_stays(data: bytes) -> None:
-    after = edited(data, JSON, PUT)
+    after = apply_edit(data, JSON, PUT)
     assert servers(after, JSON)["mcpguard"] == ENTRY
     assert remains(data, after)
-    assert edited(after, JSON, PUT) == after, "once is enough"
+    assert apply_edit(after, JSON, PUT) == after, "once is enough"
 
 
 @given(files())
 def test_what_is_taken_away_again_leaves_what_was_said_before(data: bytes) -> None:
-    back = edited(edited(data, JSON, PUT), JSON, TAKE)
-    before = whole(data, JSON)
-    assert whole(back, JSON) == {**before, "mcpServers": before.get("mcpServers", {})}
+    back = apply_edit(apply_edit(data, JSON, PUT), JSON, TAKE)
+    before = parse_file(data, JSON)
+    assert parse_file(back, JSON) == {**before, "mcpServers": before.get("mcpServers", {})}
     if before.get("mcpServers"):
         assert dense(back) == dense(data)
 
@@ -99,7 +99,7 @@ def test_any_of_them_goes_alone(data: bytes, choice: st.DataObject) -> None:
     if not there:
         return
     gone = choice.draw(st.sampled_from(sorted(there)))
-    after = edited(data, JSON, Edit(take=frozenset({gone})))
+    after = apply_edit(data, JSON, Edit(take=frozenset({gone})))
     assert servers(after, JSON) == {name: each for name, each in there.items() if name != gone}
     assert remains(after, data), "nothing was written"
     if not any(mark in json.dumps([gone, there[gone]]) for mark in ("/", "*")):
@@ -116,7 +116,7 @@ def comments(data: bytes) -> tuple[int, int]:
 def test_whatever_the_bytes_are_they_are_changed_rightly_or_refused(data: bytes) -> None:
     for place in (JSON, TOML):
         try:
-            assert servers(edited(data, place, PUT), place)["mcpguard"] == ENTRY
+            assert servers(apply_edit(data, place, PUT), place)["mcpguard"] == ENTRY
         except FileNotUnderstood as error:
             assert str(error)  # noqa: PT017 - either is right
 
@@ -128,10 +128,10 @@ def test_the_files_of_each_program(program: object) -> None:
             continue
         data = place.path.read_bytes()
         other = Edit({"guard": ENTRY})
-        after = edited(data, place, other)
+        after = apply_edit(data, place, other)
         assert remains(data, after)
-        assert edited(after, place, Edit(take=frozenset({"guard"}))) == data
-        both = edited(data, place, Edit({"guard": ENTRY}, frozenset(servers(data, place))))
+        assert apply_edit(after, place, Edit(take=frozenset({"guard"}))) == data
+        both = apply_edit(data, place, Edit({"guard": ENTRY}, frozenset(servers(data, place))))
         assert servers(both, place) == {"guard": ENTRY}
 
 
@@ -155,22 +155,22 @@ def test_the_files_of_each_program(program: object) -> None:
     ],
 )
 def test_it_is_written_as_the_file_is(before: str, after: str) -> None:
-    made = edited(before.encode(), JSON, Edit({"m": {"c": 1}}))
+    made = apply_edit(before.encode(), JSON, Edit({"m": {"c": 1}}))
     assert made.decode() == after
 
 
 def test_a_place_may_be_deeper() -> None:
-    made = edited(b'{\n  "mcp": {\n    "inputs": []\n  }\n}\n', DEEP, PUT)
+    made = apply_edit(b'{\n  "mcp": {\n    "inputs": []\n  }\n}\n', DEEP, PUT)
     assert json.loads(made) == {"mcp": {"inputs": [], "servers": {"mcpguard": ENTRY}}}
-    assert json.loads(plain(edited(b"// x\n{}", DEEP, PUT))) == {"mcp": {"servers": {"mcpguard": ENTRY}}}
+    assert json.loads(plain(apply_edit(b"// x\n{}", DEEP, PUT))) == {"mcp": {"servers": {"mcpguard": ENTRY}}}
 
 
 def test_a_table_is_put_and_taken_without_its_neighbours() -> None:
     before = '# mine\na = 1\n\n# of it\n[mcp_servers.a] # x\ncommand = "y"\n\n[mcp_servers.a.env]\nK = "v"\n\n# of b\n[b]\nc = """\n[mcp_servers.a]\n"""'  # noqa: E501
     with pytest.raises(FileNotUnderstood):
-        edited(before.encode(), TOML, Edit(take=frozenset({"a"})))
+        apply_edit(before.encode(), TOML, Edit(take=frozenset({"a"})))
     before = before.replace('"""\n[mcp_servers.a]\n"""', "1")
-    after = edited(before.encode(), TOML, Edit({"mcpguard": ENTRY}, frozenset({"a"}))).decode()
+    after = apply_edit(before.encode(), TOML, Edit({"mcpguard": ENTRY}, frozenset({"a"}))).decode()
     assert after.startswith("# mine\na = 1\n\n# of it\n\n# of b\n[b]\nc = 1\n\n[mcp_servers.mcpguard]\n")
     assert tomllib.loads(after) == {"a": 1, "b": {"c": 1}, "mcp_servers": {"mcpguard": ENTRY}}
 
@@ -196,4 +196,4 @@ def test_a_table_is_put_and_taken_without_its_neighbours() -> None:
 )
 def test_what_is_not_understood_is_refused(data: bytes, place: ConfigFile) -> None:
     with pytest.raises(FileNotUnderstood):
-        edited(data, place, PUT)
+        apply_edit(data, place, PUT)

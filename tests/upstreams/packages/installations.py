@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.upstreams.packages.installing import Installing, installed
-from mcpguard.upstreams.packages.launching import from_tree, place
+from mcpguard.upstreams.packages.installation import InstallContext, install_package
 from mcpguard.upstreams.packages.package import Package
-from mcpguard.upstreams.packages.recognising import recognised
+from mcpguard.upstreams.packages.package_commands import recognise_package
+from mcpguard.upstreams.packages.tree_launch import from_tree, tree_place
 from mcpguard.upstreams.packages.trees import Tree
 from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.process.tree import descendants
-from mcpguard.upstreams.sandbox.confining import confined
+from mcpguard.upstreams.sandbox.bwrap_command import Sandbox
+from mcpguard.upstreams.sandbox.confined_launch import confine_launch
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
-from mcpguard.upstreams.sandbox.wrapping import Sandbox
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.conformance import own_uv, tools
 from tests.patience import PATIENCE
@@ -38,21 +38,21 @@ def pointed_at(url: str) -> dict[str, str]:
 
 
 def package(*words: str) -> Package:
-    found = recognised(words[0], words[1:])
+    found = recognise_package(words[0], words[1:])
     assert isinstance(found, Package)
     return found
 
 
-def way(data: Path, sandbox: Sandbox | None, environ: Mapping[str, str], **more: Any) -> Installing:  # noqa: ANN401
-    return replace(Installing(sandbox, data, environ, {}, PATIENCE, Dialing()), **more)
+def way(data: Path, sandbox: Sandbox | None, environ: Mapping[str, str], **more: Any) -> InstallContext:  # noqa: ANN401
+    return replace(InstallContext(sandbox, data, environ, {}, PATIENCE, Dialing()), **more)
 
 
 def folder(data: Path) -> Path:
     return data / "packages" / "one"
 
 
-async def install(wanted: Package, how: Installing) -> Tree:
-    return await installed(wanted, folder(how.data), how)
+async def install(wanted: Package, how: InstallContext) -> Tree:
+    return await install_package(wanted, folder(how.data), how)
 
 
 def launched(wanted: Package, tree: Tree, data: Path, sandbox: Sandbox, profile: Profile) -> Launch:
@@ -60,7 +60,7 @@ def launched(wanted: Package, tree: Tree, data: Path, sandbox: Sandbox, profile:
     inside = profile is not Profile.NONE
     declared = Launch(wanted.runner, (), {"PATH": os.environ["PATH"]})
     launch = from_tree(wanted, tree, declared, inside=inside)
-    return confined(launch, profile, (), sandbox, data, ProcessLimits(), own=[place(tree)] if inside else [])
+    return confine_launch(launch, profile, (), sandbox, data, ProcessLimits(), own=[tree_place(tree)] if inside else [])
 
 
 @contextmanager

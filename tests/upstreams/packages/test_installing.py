@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.servers.launches import Profile
-from mcpguard.upstreams.packages.trees import cleared, kept, verified
+from mcpguard.upstreams.packages.trees import approved_tree, remove_other_trees, verify_tree
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.stdio import Launch, stdio
 from tests.attacks.sandboxed import works
@@ -66,10 +66,10 @@ async def test_a_package_is_installed_confined_and_run_from_its_tree(
         os.umask(before)
     assert again == tree, "whenever, wherever and however it is installed, it is the same"
     assert [each.name for each in folder(data).iterdir()] == [tree.digest]
-    found = kept(folder(data), wanted, tree.artifact)
+    found = approved_tree(folder(data), wanted, tree.artifact)
     for profile in (Profile.STRICT, Profile.NONE):
-        verified(found, tree.artifact)
+        verify_tree(found, tree.artifact)
         assert tool in await tools_of(launched(wanted, found, data, sandbox, profile), tmp_path)
-    verified(found, tree.artifact)
-    cleared(folder(data), [])
+    verify_tree(found, tree.artifact)
+    remove_other_trees(folder(data), [])
     assert list(folder(data).iterdir()) == []

@@ -98,7 +98,7 @@ async def test_what_was_judged_is_where_it_ends_and_the_first_that_was_not_is_to
             line = f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n{password(one)}\r\n"
             assert (await asked(one, line)).startswith(b"HTTP/1.1 403 ")
         with anyio.fail_after(PATIENCE):
-            assert (await one.judging(0)).endswith("the operator can allow its network")
+            assert (await one.watch(0)).endswith("the operator can allow its network")
     async with (
         outlet(Dialing(), {("127.0.0.1", server.port)}) as one,
         await anyio.connect_tcp(*place(one)) as stream,

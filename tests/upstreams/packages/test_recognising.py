@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcpguard.upstreams.packages.package import Ecosystem, Package
-from mcpguard.upstreams.packages.recognising import Unrecognised, recognised
+from mcpguard.upstreams.packages.package_commands import UnsupportedCommand, recognise_package
 
 NPM, PYTHON = Ecosystem.NPM, Ecosystem.PYTHON
 
@@ -37,7 +37,7 @@ NPM, PYTHON = Ecosystem.NPM, Ecosystem.PYTHON
 )
 def test_what_is_recognised(line: str, package: Package) -> None:
     command, *arguments = line.split()
-    found = recognised(command, arguments)
+    found = recognise_package(command, arguments)
     assert isinstance(found, Package)
     assert (found.ecosystem, found.specifications, found.program, found.arguments, found.python, found.runner) == (
         package.ecosystem,
@@ -65,7 +65,7 @@ def test_what_is_recognised(line: str, package: Package) -> None:
 )
 def test_what_runs_no_package(line: str) -> None:
     command, *arguments = line.split()
-    assert recognised(command, arguments) is None
+    assert recognise_package(command, arguments) is None
 
 
 @pytest.mark.parametrize(
@@ -73,47 +73,47 @@ def test_what_runs_no_package(line: str) -> None:
     [
         ("npx", "does not say which package"),
         ("npx -y", "does not say which package"),
-        ("npx -c command", "option -c is not one"),
-        ("npx --registry=https://r.example server", "option --registry is not one"),
-        ("npx --no server", "option --no is not one"),
+        ("npx -c command", "option -c is not supported"),
+        ("npx --registry=https://r.example server", "option --registry is not supported"),
+        ("npx --no server", "option --no is not supported"),
         ("npx -p", "option -p has no value"),
-        ("npx -p one ../run", "not the name of a program"),
-        ("npx -p one --call x", "option --call is not one"),
-        ("npx user/repository", "is no package of a registry"),
-        ("npx github:user/repository", "is no package of a registry"),
-        ("npx git+https://git.example/x.git", "is no package of a registry"),
-        ("npx https://x.example/x.tgz", "is no package of a registry"),
-        ("npx ./folder", "is no package of a registry"),
-        ("npx file:folder", "is no package of a registry"),
-        ("npx server@file:../x", "is no package of a registry"),
-        ("npx server@npm:other@1", "is no package of a registry"),
-        ("npx x.tgz", "is no package of a registry"),
-        ("npx @scope/../../x", "is no package of a registry"),
-        ("npx @scope/..", "is no package of a registry"),
-        ("npx ..", "is no package of a registry"),
-        ("npx @/x", "is no package of a registry"),
-        ("npx -p --scripts x", "is no package of a registry"),
-        ("npx -p -g x", "is no package of a registry"),
+        ("npx -p one ../run", "is not a valid program name"),
+        ("npx -p one --call x", "option --call is not supported"),
+        ("npx user/repository", "is not a package name"),
+        ("npx github:user/repository", "is not a package name"),
+        ("npx git+https://git.example/x.git", "is not a package name"),
+        ("npx https://x.example/x.tgz", "is not a package name"),
+        ("npx ./folder", "is not a package name"),
+        ("npx file:folder", "is not a package name"),
+        ("npx server@file:../x", "is not a package name"),
+        ("npx server@npm:other@1", "is not a package name"),
+        ("npx x.tgz", "is not a package name"),
+        ("npx @scope/../../x", "is not a package name"),
+        ("npx @scope/..", "is not a package name"),
+        ("npx ..", "is not a package name"),
+        ("npx @/x", "is not a package name"),
+        ("npx -p --scripts x", "is not a package name"),
+        ("npx -p -g x", "is not a package name"),
         ("npm exec server --flag", "put -- before it"),
-        ("uvx --index-url https://i.example server", "option --index-url is not one"),
-        ("uvx --refresh server", "option --refresh is not one"),
-        ("uvx --from git+https://git.example/x tool", "is no package of a registry"),
-        ("uvx --from ./folder tool", "is no package of a registry"),
-        ("uvx --from one --from two tool", "says twice"),
+        ("uvx --index-url https://i.example server", "option --index-url is not supported"),
+        ("uvx --refresh server", "option --refresh is not supported"),
+        ("uvx --from git+https://git.example/x tool", "is not a package name"),
+        ("uvx --from ./folder tool", "is not a package name"),
+        ("uvx --from one --from two tool", "twice"),
         ("uvx --python ../python server", "neither a version nor"),
-        ("uvx --from --target=/ tool", "is no package of a registry"),
-        ("uvx --with -r server", "is no package of a registry"),
-        ("uvx server-1.0-py3-none-any.whl", "is no package of a registry"),
-        ("uvx server@https://x.example/x.whl", "is no package of a registry"),
+        ("uvx --from --target=/ tool", "is not a package name"),
+        ("uvx --with -r server", "is not a package name"),
+        ("uvx server-1.0-py3-none-any.whl", "is not a package name"),
+        ("uvx server@https://x.example/x.whl", "is not a package name"),
         ("uvx python -c x", "runs Python itself"),
         ("uvx python3.12", "runs Python itself"),
-        ("uvx --from server tool@1.0", "not the name of a program"),
+        ("uvx --from server tool@1.0", "is not a valid program name"),
     ],
 )
 def test_what_is_left_alone_and_why(line: str, why: str) -> None:
     command, *arguments = line.split()
-    found = recognised(command, arguments)
-    assert isinstance(found, Unrecognised)
+    found = recognise_package(command, arguments)
+    assert isinstance(found, UnsupportedCommand)
     assert why in found.why
 
 
@@ -129,7 +129,7 @@ WORDS = st.text(st.characters(codec="utf-8") | st.sampled_from("-@/.:~=<>[],;\n\
 @example(["npx"], ["server@1.0\n"])
 def test_a_specification_is_never_anything_but_a_package(runner: list[str], words: list[str]) -> None:
     """No option, path, address or second word, wherever it comes to stand."""
-    found = recognised(runner[0], [*runner[1:], *words])
+    found = recognise_package(runner[0], [*runner[1:], *words])
     if isinstance(found, Package):
         for each in (*found.specifications, *([found.program] if found.program else [])):
             assert each.isascii()
@@ -143,6 +143,6 @@ def test_a_specification_is_never_anything_but_a_package(runner: list[str], word
 @given(st.lists(WORDS, max_size=4))
 def test_the_servers_own_arguments_stay_as_they_are(words: list[str]) -> None:
     for runner in (["npx", "-y", "server"], ["uvx", "server"], ["uvx", "--from", "server", "tool"]):
-        found = recognised(runner[0], [*runner[1:], *words])
+        found = recognise_package(runner[0], [*runner[1:], *words])
         assert isinstance(found, Package)
         assert found.arguments == tuple(words)

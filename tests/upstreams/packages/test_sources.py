@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from mcpguard.upstreams.packages.not_installed import NotInstalled
-from mcpguard.upstreams.packages.npmrc import configured
-from mcpguard.upstreams.packages.sources import certificates, for_npm, for_uv, no_index_of_uv
+from mcpguard.upstreams.packages.npmrc import npm_settings
+from mcpguard.upstreams.packages.sources import certificates, check_no_uv_index, for_npm, for_uv
 
 
 def test_nothing_is_handed_on_but_what_is_listed() -> None:
@@ -61,7 +61,7 @@ def test_where_only_pip_is_configured_uv_is_told_the_same() -> None:
 def test_an_address_with_a_secret_is_refused_and_not_left_out(address: str) -> None:
     """Left out, the package would be taken from where anybody can put one of its name."""
     for ours, declared in (({"UV_INDEX": address}, {}), ({}, {"UV_INDEX": address})):
-        with pytest.raises(NotInstalled, match="the address in UV_INDEX holds a user name or a password") as refused:
+        with pytest.raises(NotInstalled, match="the URL in UV_INDEX contains credentials") as refused:
             for_uv(ours, declared)
         assert "canary" not in str(refused.value)
     with pytest.raises(NotInstalled, match="npm_config_registry"):
@@ -86,23 +86,25 @@ def test_of_what_npm_is_configured_with_only_sources_are_taken(tmp_path: Path) -
     npmrc(tmp_path / ".npmrc", f"{own}//npm.example/:_authToken=canary\n_auth=canary\n# cafile=/no.pem\n")
     told = {"registry": "https://npm.example/", "cafile": "/ca.pem"}
     ours = {"HOME": str(tmp_path)}
-    assert configured(ours, node, None).items() >= told.items()
-    assert configured(ours, node, "@mine")["@mine:registry"] == "https://mine.example/"
-    assert "canary" not in str(configured(ours, node, "@mine"))
+    assert npm_settings(ours, node, None).items() >= told.items()
+    assert npm_settings(ours, node, "@mine")["@mine:registry"] == "https://mine.example/"
+    assert "canary" not in str(npm_settings(ours, node, "@mine"))
     other = npmrc(tmp_path / "other", "registry=https://other.example/")
-    assert configured({**ours, "npm_config_userconfig": str(other)}, node, None)["registry"] == "https://other.example/"
-    assert configured({}, node, None)["registry"] == "https://all.example/"
+    assert (
+        npm_settings({**ours, "npm_config_userconfig": str(other)}, node, None)["registry"] == "https://other.example/"
+    )
+    assert npm_settings({}, node, None)["registry"] == "https://all.example/"
 
 
 def test_a_registry_that_cannot_be_known_is_no_reason_to_take_another(tmp_path: Path) -> None:
     ours, node = {"HOME": str(tmp_path)}, tmp_path / "node" / "bin" / "node"
     npmrc(tmp_path / ".npmrc", "registry=https://${HOST}/\n//x/:_authToken=${TOKEN}\n")
-    with pytest.raises(NotInstalled, match=r"\.npmrc gives registry as a variable"):
-        configured(ours, node, None)
+    with pytest.raises(NotInstalled, match=r"\.npmrc sets registry to a variable"):
+        npm_settings(ours, node, None)
     (tmp_path / ".npmrc").unlink()
     (tmp_path / ".npmrc").mkdir()
-    with pytest.raises(NotInstalled, match=r"\.npmrc cannot be read, and may name a registry"):
-        configured(ours, node, None)
+    with pytest.raises(NotInstalled, match=r"cannot read .*\.npmrc, which may name a registry"):
+        npm_settings(ours, node, None)
 
 
 def test_the_certificates_that_have_to_be_seen() -> None:
@@ -124,8 +126,8 @@ def test_an_index_that_only_uv_knows_of_is_no_reason_to_take_another(text: str, 
     configuration = tmp_path / "uv" / "uv.toml"
     configuration.write_text(text)
     ours = {"XDG_CONFIG_HOME": str(tmp_path)}
-    with pytest.raises(NotInstalled, match="package indexes"):
-        no_index_of_uv({}, ours)
-    no_index_of_uv({"UV_DEFAULT_INDEX": "https://named.example"}, ours)
+    with pytest.raises(NotInstalled, match="package index"):
+        check_no_uv_index({}, ours)
+    check_no_uv_index({"UV_DEFAULT_INDEX": "https://named.example"}, ours)
     configuration.write_text('cache-dir = "x"')
-    no_index_of_uv({}, ours)
+    check_no_uv_index({}, ours)

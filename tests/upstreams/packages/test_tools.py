@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.upstreams.packages import bringing, tools
+from mcpguard.upstreams.packages import own_uv, tools
 from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.tools import Search, search
 from tests.upstreams.packages.installations import environ
@@ -37,9 +37,9 @@ def test_it_is_looked_for_beside_the_runner_first(tmp_path: Path) -> None:
 
 def test_a_uv_that_somebody_had_fetched_is_taken_where_there_is_no_other(tmp_path: Path) -> None:
     data, beside = tmp_path / "data", tmp_path / "beside"
-    with pytest.raises(NotInstalled, match=r"there is no uv on this machine.*mcpguard server fetch-uv"):
+    with pytest.raises(NotInstalled, match=r"uv, .* was not found on this host.*mcpguard server fetch-uv"):
         tools.uv(search("uvx", {}, str(beside), data))
-    own = executable(bringing.folder(data) / "bin" / "uv")
+    own = executable(own_uv.uv_folder(data) / "bin" / "uv")
     assert tools.uv(search("uvx", {}, str(beside), data)) == own
     assert not own.is_relative_to(data), "nothing that is confined may see the data directory"
     machines = executable(beside / "uv")
@@ -82,26 +82,28 @@ async def test_the_version_that_was_asked_for(tmp_path: Path) -> None:
     whole = ".".join(map(str, sys.version_info[:3]))
     for wanted in (VERSION, f"python{VERSION}", whole, str(BASE)):
         assert await tools.python(looking(shims), wanted) == BASE
-    with pytest.raises(NotInstalled, match=rf"there is no Python {VERSION}\.99 on this machine: .* is {whole}"):
+    with pytest.raises(NotInstalled, match=rf"Python {VERSION}\.99 was not found on this host: .* is {whole}"):
         await tools.python(looking(shims), f"{VERSION}.99")
     for wanted in ("3.99", "/no/python"):
-        with pytest.raises(NotInstalled, match=r"there is no .* on this machine, and an installation fetches none"):
+        with pytest.raises(
+            NotInstalled, match=r"python.* was not found on this host, and an installation does not fetch one"
+        ):
             await tools.python(looking(shims), wanted)
 
 
 async def test_one_that_does_not_say_where_it_is(tmp_path: Path) -> None:
     shim(tmp_path / "shims", "node", "echo no version is set >&2; exit 127")
-    with pytest.raises(NotInstalled, match=r"shims/node does not say where node really is: no version is set"):
+    with pytest.raises(NotInstalled, match=r"cannot find node behind .*shims/node: no version is set"):
         await tools.node(looking(tmp_path / "shims"))
     shim(tmp_path / "shims", "node", "echo /no/such/node")
-    with pytest.raises(NotInstalled, match="does not say where node really is"):
+    with pytest.raises(NotInstalled, match="cannot find node behind "):
         await tools.node(looking(tmp_path / "shims"))
 
 
 async def test_what_is_asked_gets_no_secret(tmp_path: Path) -> None:
     shim(tmp_path / "shims", "node", "env >&2; exit 1")
     where = search("", {"HOME": "/home/me", "TOKEN": "canary", "PATH": "/usr/bin:/bin"}, f"{tmp_path}/shims")
-    said = (await where.asked("node", str(tmp_path / "shims" / "node"))).errors
+    said = (await where.ask("node", str(tmp_path / "shims" / "node"))).errors
     assert "HOME=/home/me" in said
     assert "canary" not in said
 
@@ -115,10 +117,10 @@ async def test_what_is_not_on_the_guards_own_path_is_never_asked(tmp_path: Path)
         search("npx", {"PATH": "/usr/bin:/bin"}, f"{tmp_path}/declared:/usr/bin:/bin"),
         search(f"{tmp_path}/declared/npx", {"PATH": "/usr/bin:/bin"}, "/usr/bin:/bin"),
     ):
-        with pytest.raises(NotInstalled, match="declared/node is a script, and node itself has to be there"):
+        with pytest.raises(NotInstalled, match="declared/node is a script; put node itself there"):
             await tools.node(where)
         for wanted in (VERSION, f"{tmp_path}/declared/python3"):
-            with pytest.raises(NotInstalled, match=r"is a script, and .* itself has to be there"):
+            with pytest.raises(NotInstalled, match=r"is a script; put .* itself there"):
                 await tools.python(where, wanted)
         assert await tools.python(where, None) == BASE
     (tmp_path / "declared" / "python3").unlink()

@@ -13,7 +13,7 @@ from mcpguard.upstreams.packages.digest import MOST_BYTES, tree_digest
 from mcpguard.upstreams.packages.not_installed import ChangedPackage, NotInstalled
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.programs import PackageProgram
-from mcpguard.upstreams.packages.trees import Tree, cleared, kept, verified
+from mcpguard.upstreams.packages.trees import Tree, approved_tree, remove_other_trees, verify_tree
 
 PACKAGE = Package(Ecosystem.NPM, ("server@1",))
 PROGRAM = PackageProgram("server", "1.0.0", "node_modules/server/server.js", ())
@@ -83,7 +83,7 @@ def test_a_link_that_leads_out_has_none(target: str, tmp_path: Path) -> None:
     (tmp_path / "beside").touch()
     (tree / "inner").symlink_to("node_modules/server")
     (tree / "link").symlink_to(target)
-    with pytest.raises(NotInstalled, match="link in it is a link that leads out of it"):
+    with pytest.raises(NotInstalled, match=r"the package contains .*link, a link that leads out of it"):
         tree_digest(tree)
 
 
@@ -98,28 +98,28 @@ def test_what_is_neither_file_nor_folder_has_none(tmp_path: Path) -> None:
     for number, kind in enumerate((stat.S_IFIFO, stat.S_IFSOCK)):
         tree = grown(tmp_path / str(number))
         os.mknod(tree / "odd", kind | 0o644)
-        with pytest.raises(NotInstalled, match="odd in it is neither a file nor a folder"):
+        with pytest.raises(NotInstalled, match=r"the package contains .*odd, which is neither a file nor a folder"):
             tree_digest(tree)
 
 
 def test_what_gives_rights_or_is_too_large_has_none(tmp_path: Path) -> None:
     tree = grown(tmp_path / "tree")
     (tree / "z").chmod(0o4755)
-    with pytest.raises(NotInstalled, match="z in it would run with the rights of somebody else"):
+    with pytest.raises(NotInstalled, match=r"the package contains .*z, which is setuid or setgid"):
         tree_digest(tree)
     (tree / "z").chmod(0o644)
     os.truncate(tree / "z", MOST_BYTES + 1)
-    with pytest.raises(NotInstalled, match="it holds more than 1024 MiB"):
+    with pytest.raises(NotInstalled, match="the package is larger than 1024 MiB"):
         tree_digest(tree)
 
 
 def approved(folder: Path, interpreter: Path) -> Tree:
     """As an installation leaves it."""
     grown(folder / "incoming" / "tree")
-    digest = trees.digest(folder / "incoming" / "tree", PROGRAM, str(interpreter))
+    digest = trees.installed_digest(folder / "incoming" / "tree", PROGRAM, str(interpreter))
     place = (folder / "incoming").rename(folder / digest)
-    tree = Tree(place / "tree", trees.asked(PACKAGE), PACKAGE.ecosystem, PROGRAM, str(interpreter), digest)
-    (place / "package.json").write_text(trees.record(tree))
+    tree = Tree(place / "tree", trees.install_request(PACKAGE), PACKAGE.ecosystem, PROGRAM, str(interpreter), digest)
+    (place / "package.json").write_text(trees.record_text(tree))
     return tree
 
 
@@ -127,17 +127,17 @@ def test_what_was_approved_is_found_and_is_whole(tmp_path: Path) -> None:
     interpreter = tmp_path / "node"
     interpreter.touch()
     tree = approved(tmp_path / "kept", interpreter)
-    found = kept(tmp_path / "kept", PACKAGE, tree.artifact)
+    found = approved_tree(tmp_path / "kept", PACKAGE, tree.artifact)
     assert found == tree
-    verified(found, tree.artifact)
+    verify_tree(found, tree.artifact)
     (tree.folder / "z").write_text("x")
-    with pytest.raises(ChangedPackage, match="changed after it was approved"):
-        verified(found, tree.artifact)
+    with pytest.raises(ChangedPackage, match="modified after its approval"):
+        verify_tree(found, tree.artifact)
     (tree.folder / "z").write_text("")
-    verified(found, tree.artifact)
+    verify_tree(found, tree.artifact)
     interpreter.unlink()
-    with pytest.raises(ChangedPackage, match="node, for which it was installed, is not there any more"):
-        verified(found, tree.artifact)
+    with pytest.raises(ChangedPackage, match="node, which the package was installed for, is missing"):
+        verify_tree(found, tree.artifact)
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_a_record_that_was_changed_is_noticed(change: dict[str, object], tmp_pat
     tree = approved(tmp_path / "kept", Path("/bin/true"))
     path = tree.folder.parent / "package.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    found = kept(tmp_path / "kept", PACKAGE, tree.artifact)
-    with pytest.raises(ChangedPackage, match="changed after it was approved"):
-        verified(found, tree.artifact)
+    found = approved_tree(tmp_path / "kept", PACKAGE, tree.artifact)
+    with pytest.raises(ChangedPackage, match="modified after its approval"):
+        verify_tree(found, tree.artifact)
 
 
 @pytest.mark.parametrize(
@@ -165,18 +165,18 @@ def test_a_record_that_was_changed_is_noticed(change: dict[str, object], tmp_pat
 def test_a_record_that_is_none_is_as_good_as_none(text: str, tmp_path: Path) -> None:
     tree = approved(tmp_path / "kept", Path("/bin/true"))
     (tree.folder.parent / "package.json").write_text(text)
-    with pytest.raises(ChangedPackage, match="not there any more"):
-        kept(tmp_path / "kept", PACKAGE, tree.artifact)
+    with pytest.raises(ChangedPackage, match="is missing"):
+        approved_tree(tmp_path / "kept", PACKAGE, tree.artifact)
 
 
 def test_only_what_was_asked_for_and_approved_is_found(tmp_path: Path) -> None:
     tree = approved(tmp_path / "kept", Path("/bin/true"))
     for package in (Package(Ecosystem.NPM, ("server@2",)), Package(Ecosystem.NPM, ("server@1",), "other")):
-        with pytest.raises(ChangedPackage, match="not what was approved"):
-            kept(tmp_path / "kept", package, tree.artifact)
+        with pytest.raises(ChangedPackage, match="not the approved one"):
+            approved_tree(tmp_path / "kept", package, tree.artifact)
     for artifact in (f"npm:other@1.0.0 sha256:{tree.digest}", f"npm:server@1.0.1 sha256:{tree.digest}"):
-        with pytest.raises(ChangedPackage, match="not what was approved"):
-            kept(tmp_path / "kept", PACKAGE, artifact)
+        with pytest.raises(ChangedPackage, match="not the approved one"):
+            approved_tree(tmp_path / "kept", PACKAGE, artifact)
     for artifact in (
         f"npm:server@1.0.0 sha256:{'0' * 64}",
         "npm:server@1.0.0 sha256:../x/y",
@@ -185,14 +185,14 @@ def test_only_what_was_asked_for_and_approved_is_found(tmp_path: Path) -> None:
         "sha256:..",
     ):
         with pytest.raises(ChangedPackage):
-            kept(tmp_path / "kept", PACKAGE, artifact)
+            approved_tree(tmp_path / "kept", PACKAGE, artifact)
 
 
 def test_what_nobody_needs_any_more_goes(tmp_path: Path) -> None:
     tree = approved(tmp_path / "kept", Path("/bin/true"))
     for name in ("incoming-x", "0" * 64):
         (tmp_path / "kept" / name / "deep").mkdir(parents=True)
-    cleared(tmp_path / "kept", [tree.artifact])
+    remove_other_trees(tmp_path / "kept", [tree.artifact])
     assert [each.name for each in (tmp_path / "kept").iterdir()] == [tree.digest]
-    cleared(tmp_path / "never-there", [])
+    remove_other_trees(tmp_path / "never-there", [])
     assert not (tmp_path / "never-there").exists()

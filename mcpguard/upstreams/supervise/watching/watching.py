@@ -1,11 +1,11 @@
-"""The resources of one server that somebody wants to hear of: wanted on the one hand, running on the other.
+"""The resource subscriptions of one server: what is wanted, and what runs at the server.
 
 Rules kept here:
-1. What is wanted outlives connections. On each the server is asked for all of it, and once for each resource, however
-   many want it.
-2. Whoever begins waits until the server has agreed, and hears if it does not. What was agreed to once and is refused
-   later is asked for again, after a pause that grows.
-3. Only what is wanted, or is a part of it, goes up; no server can say more than so much of it in a second.
+1. Wishes outlive connections. On each connection the server is asked for all of them, and once for each resource,
+   however many want it.
+2. A new subscriber waits until the server has agreed, and gets its refusal. A subscription that is refused later is
+   requested again, after a pause that grows.
+3. Only changes of wanted resources, or of parts of one, are passed on, and only a limited number in a second.
 """
 
 import re
@@ -19,9 +19,8 @@ from mcpguard.domain.clock import Clock
 from mcpguard.upstreams.exchange.conversation import DENIED, METHOD_NOT_FOUND, ServerError
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.supervise.backoff import Backoff
-from mcpguard.upstreams.supervise.watching.each import Each
-from mcpguard.upstreams.supervise.watching.pacing import Pacing
-from mcpguard.upstreams.supervise.watching.union import Union
+from mcpguard.upstreams.supervise.watching.combined_subscription import CombinedSubscription
+from mcpguard.upstreams.supervise.watching.single_subscriptions import SingleSubscriptions
 from mcpguard.upstreams.supervise.watching.wishes import Wishes
 
 MOST = 1000
@@ -29,12 +28,56 @@ LONGEST_URI = 8192
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-class Watched(Each.Server, Union.Server, Protocol):
-    """What a connection is asked."""
+PERIOD_SECONDS = 1.0
+MOST = 100
+
+
+class Pacing:
+    """Passes on changes at a bounded pace. `run` has to run for the delayed ones.
+
+    Changes beyond a number in a second are reported once, a second later: none is lost, and a server that keeps
+    reporting changes cannot drown those of others.
+    """
+
+    def __init__(self, clock: Clock, tell: Callable[[str], None], most: int = MOST) -> None:
+        self._clock = clock
+        self._tell = tell
+        self._most = most
+        self._since = clock.monotonic()
+        self._told = 0
+        self._later: dict[str, None] = {}
+        self._more = anyio.Event()
+
+    def take(self, uri: str, whole: str) -> None:
+        """Report `uri` now, or report `whole`, which it is a part of, later."""
+        now = self._clock.monotonic()
+        # A fixed window: at its border twice as many may pass, which is still bounded.
+        if now - self._since >= PERIOD_SECONDS:
+            self._since, self._told = now, 0
+        if self._told < self._most:
+            self._told += 1
+            self._tell(uri)
+        else:
+            self._later[whole] = None
+            self._more.set()
+
+    async def run(self) -> None:
+        while True:
+            await self._more.wait()
+            await self._clock.sleep(PERIOD_SECONDS)
+            self._more = anyio.Event()
+            # Each resource once, however often it changed meanwhile.
+            later, self._later = self._later, {}
+            for whole in later:
+                self._tell(whole)
+
+
+class SubscribingServer(SingleSubscriptions.Server, CombinedSubscription.Server, Protocol):
+    """The requests about subscriptions that a connection supports."""
 
     @property
     def subscribes(self) -> bool:
-        """Whether the server offers to tell of changes to a resource."""
+        """Whether the server offers subscriptions to resources."""
         ...
 
     @property
@@ -42,49 +85,55 @@ class Watched(Each.Server, Union.Server, Protocol):
 
 
 class Watching:
-    """What is watched of one server. `keep` runs once for each connection, for as long as it lasts."""
+    """The subscriptions at one server. `keep` runs once for each connection, for as long as it lasts."""
 
     def __init__(
         self, clock: Clock, seconds: float, pauses: Callable[[], Backoff], steady: float, tell: Callable[[str], None]
     ) -> None:
-        """`seconds` is the time that an answer may take; `pauses` are those before what was refused is asked again, and
-        begin anew when nothing was for `steady` seconds."""
+        """`seconds` is how long an answer may take. `pauses` come before a refused subscription is requested again, and
+        begin anew after `steady` seconds without a refusal."""
         self._clock = clock
         self._seconds = seconds
         self._pauses = pauses
         self._steady = steady
         self._wishes = Wishes(tell)
         self._pacing = Pacing(clock, tell)
-        self._keeper: Each | Union | None = None
+        self._keeper: SingleSubscriptions | CombinedSubscription | None = None
         self._offered = True
 
     async def add(self, uri: str, holder: object) -> None:
-        """Returns when the server tells of it. Raises ServerError, TransportEnded or TimeoutError and holds nothing."""
+        """Subscribe a holder, and return once the server agrees. Raises ServerError, TransportEnded or TimeoutError."""
         self._check(uri)
         agreed = False
         try:
             with anyio.fail_after(self._seconds):
-                await self._wishes.add(uri, holder).agreed()
+                await self._wishes.add(uri, holder).wait()
             agreed = True
         finally:
+            # Also if the caller is cancelled: nobody would ever drop a subscription without a holder.
             if not agreed:
                 self.drop(uri, holder)
 
     def drop(self, uri: str, holder: object) -> None:
-        """It does not want to hear any more; nothing comes of it where it did not."""
+        """Unsubscribe a holder; nothing happens if it was not subscribed."""
         self._wishes.drop(uri, holder)
 
-    def heard(self, uri: object) -> None:
-        """The server says that this has changed."""
+    def take_update(self, uri: object) -> None:
+        """Pass on that a resource has changed, as the server reports."""
+        # The server chooses this text: a huge one, or one that cannot be encoded, must not reach a client.
         if not isinstance(uri, str) or len(uri) > LONGEST_URI or _HALF.search(uri):
             return
         if (whole := self._wishes.covering(uri)) is not None:
             self._pacing.take(uri, whole)
 
-    async def keep(self, server: Watched, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Let what runs at this server be what is wanted, until cancelled."""
+    async def keep(
+        self, server: SubscribingServer, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        """Make the subscriptions at this server match the wishes, until cancelled."""
         self._offered = server.subscribes
-        self._keeper = (Union if server.modern else Each)(server, self._wishes, self._seconds)
+        self._keeper = (CombinedSubscription if server.modern else SingleSubscriptions)(
+            server, self._wishes, self._seconds
+        )
         try:
             task_status.started()
             async with anyio.create_task_group() as tasks:
@@ -96,15 +145,16 @@ class Watching:
         finally:
             self._keeper = None
             for uri in tuple(self._wishes):
-                self._wishes.refused(uri, TransportEnded("the connection to the server ended"))
+                self._wishes.note_refused(uri, TransportEnded("the connection to the server ended"))
 
     def _check(self, uri: str) -> None:
         if self._keeper is None:
-            raise TransportEnded("there is no connection to the server")
+            raise TransportEnded("the server is not connected")
         if not self._offered:
-            raise _refusal(METHOD_NOT_FOUND, "the server does not offer subscriptions to its resources")
+            raise _refusal(METHOD_NOT_FOUND, "the server does not support resource subscriptions")
         if uri not in self._wishes and max(len(self._wishes), self._keeper.busy) >= MOST:
-            raise _refusal(DENIED, "too many resources of this server are subscribed to")
+            # Each wish costs memory here and a request at the server, on every new connection.
+            raise _refusal(DENIED, "too many subscriptions to resources of this server")
 
     async def _ask_again(self) -> None:
         pauses, began = self._pauses(), self._clock.monotonic()

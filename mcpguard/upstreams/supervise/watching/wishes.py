@@ -1,9 +1,9 @@
-"""Which resources of one server are wanted by whom, and how the server stands to each.
+"""Which resources of one server are wanted by whom, and whether the server has agreed to each.
 
 Rules kept here:
-1. A resource is wanted as long as somebody holds it. Holding twice is holding once, and letting go is always possible.
-2. Whoever comes first has the server asked; whoever comes while it is being asked waits for the same answer.
-3. What the server had agreed to and no longer holds may change unheard. As soon as it is heard of again, that is told.
+1. A resource is wanted as long as somebody holds it. Holding it twice counts once, and it can always be dropped.
+2. The first holder has the server asked; whoever comes meanwhile waits for the same answer.
+3. A resource whose subscription was lost may change unnoticed. Once the server has agreed again, a change is reported.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,18 +18,18 @@ Refusal = ServerError | TransportEnded | TimeoutError
 
 
 class WishAnswer:
-    """What the server says to one wish, for everyone who waits for that."""
+    """The server's answer to one wish, for everyone who waits for it."""
 
     def __init__(self) -> None:
         self._known = anyio.Event()
         self._refusal: Refusal | None = None
 
-    def give(self, refusal: Refusal | None) -> None:
+    def settle(self, refusal: Refusal | None) -> None:
         self._refusal = refusal
         self._known.set()
 
-    async def agreed(self) -> None:
-        """Returns when the server has agreed. Raises ServerError, TransportEnded or TimeoutError."""
+    async def wait(self) -> None:
+        """Return once the server has agreed. Raises ServerError, TransportEnded or TimeoutError."""
         await self._known.wait()
         match self._refusal:
             case None:
@@ -48,11 +48,11 @@ class _Wish:
         self.answer = WishAnswer()
         self.due = True  # the server has to be asked
         self.heard = False  # the server has agreed
-        self.unheard = False  # it had agreed, and something may have changed since it no longer does
+        self.unheard = False  # the server had agreed, and a change since then may have gone unnoticed
 
 
 class Wishes:
-    """All of them. `tell` is told of a resource that may have changed unheard."""
+    """The wishes for one server. `tell` is called for a resource that may have changed unnoticed."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -72,7 +72,7 @@ class Wishes:
         return uri in self._wishes
 
     def add(self, uri: str, holder: object) -> WishAnswer:
-        """Hold it. The answer of the server is there, or will be."""
+        """Hold a resource, and return the server's answer, which may be yet to come."""
         wish = self._wishes.get(uri)
         if wish is None:
             wish = self._wishes[uri] = _Wish()
@@ -83,7 +83,7 @@ class Wishes:
         return wish.answer
 
     def drop(self, uri: str, holder: object) -> None:
-        """Let it go, if it was held."""
+        """Drop a resource, if it was held."""
         wish = self._wishes.get(uri)
         if wish is None or holder not in wish.holders:
             return
@@ -91,38 +91,39 @@ class Wishes:
         if not wish.holders:
             del self._wishes[uri]
             self._prefixes = None
-            wish.answer.give(TransportEnded("the subscription was taken back"))  # to who may still wait for it
+            wish.answer.settle(TransportEnded("the subscription was cancelled"))  # for whoever may still wait for it
             self._note(uri)
 
     def due(self, uri: str) -> bool:
-        """Whether the server has to be asked for it now."""
+        """Whether the server has to be asked for this resource now."""
         wish = self._wishes.get(uri)
         return wish is not None and wish.due
 
-    def agreed(self, uri: str) -> None:
-        """The server tells of it from now on."""
+    def note_agreed(self, uri: str) -> None:
+        """Note that the server reports changes of this resource from now on."""
         wish = self._wishes.get(uri)
         if wish is None:
             return
         unheard = wish.unheard
         wish.due, wish.heard, wish.unheard = False, True, False
-        wish.answer.give(None)
+        wish.answer.settle(None)
         if unheard:
             self._tell(uri)
 
-    def refused(self, uri: str, refusal: Refusal) -> None:
-        """The server does not tell of it, or no longer."""
+    def note_refused(self, uri: str, refusal: Refusal) -> None:
+        """Note that the server does not report changes of this resource, or no longer."""
         wish = self._wishes.get(uri)
         if wish is None:
             return
         if wish.heard:
+            # A new answer for later holders; those who waited for the old one have theirs.
             wish.unheard, wish.answer = True, WishAnswer()
         wish.due = wish.heard = False
-        wish.answer.give(refusal)
+        wish.answer.settle(refusal)
         self._failure.set()
 
     def ask_again(self) -> int:
-        """For everything that the server does not tell of. For how many that is."""
+        """Have the server asked again for every resource without a subscription. Returns how many there are."""
         self._failure = anyio.Event()
         missing = [(uri, wish) for uri, wish in self._wishes.items() if not wish.heard]
         for uri, wish in missing:
@@ -130,7 +131,7 @@ class Wishes:
         return len(missing)
 
     def covering(self, uri: str) -> str | None:
-        """The wanted resource that this one is, or is a part of."""
+        """Return the wanted resource that this one is, or is a part of; None if it is not wanted."""
         if uri in self._wishes:
             return uri
         if self._prefixes is None:
@@ -140,14 +141,14 @@ class Wishes:
         return next((wanted for wanted in self._wishes if is_below(uri, wanted)), None)
 
     async def changes(self) -> Iterable[str]:
-        """Wait until something has changed. What it was."""
+        """Wait until wishes have changed, and return their resources."""
         await self._change.wait()
         self._change = anyio.Event()
         changed, self._changed = self._changed, {}
         return changed
 
     async def failures(self) -> None:
-        """Wait until the server has refused something that was not asked for again since."""
+        """Wait until the server has refused a resource that was not requested again since."""
         await self._failure.wait()
 
     def _ask(self, uri: str, wish: _Wish) -> None:

@@ -1,6 +1,6 @@
-"""How an installed package is run: its program, by the interpreter that it was installed for, from its tree alone.
+"""Builds the launch of an installed package: its program, run by its interpreter, from its tree alone.
 
-Nothing is resolved or fetched any more. A process that is confined sees the tree at one place and not where it is kept.
+Nothing is resolved or fetched any more. A confined process sees the tree at a fixed path, not where it is stored.
 """
 
 import os
@@ -14,16 +14,17 @@ from mcpguard.upstreams.process.stdio import Launch
 from mcpguard.upstreams.sandbox.places import Bind
 
 INSIDE: Final = Path("/opt/package")
-"""Where a confined process sees it."""
+"""Where a confined process sees the tree."""
 
 
 def from_tree(package: Package, tree: Tree, launch: Launch, *, inside: bool) -> Launch:
-    """The launch that takes the place of the one that was declared. `inside` is for a process that will be confined."""
+    """Return the launch that replaces the declared one. `inside`: the process will be confined."""
     root = INSIDE if inside else tree.folder
     environment = dict(launch.environment)
     if package.ecosystem is Ecosystem.PYTHON:
         theirs = environment.get("PYTHONPATH")
         environment["PYTHONPATH"] = os.pathsep.join([str(root), *([theirs] if theirs else [])])
+        # Python would write its byte code into the tree and change the digest that was approved.
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
     return replace(
         launch,
@@ -33,6 +34,6 @@ def from_tree(package: Package, tree: Tree, launch: Launch, *, inside: bool) -> 
     )
 
 
-def place(tree: Tree) -> Bind:
-    """What a confined process has to see."""
+def tree_place(tree: Tree) -> Bind:
+    """Return the mount that shows the tree to a confined process."""
     return Bind(INSIDE, tree.folder)

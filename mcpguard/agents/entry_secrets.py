@@ -1,11 +1,11 @@
-"""An entry of another program without its secrets: each becomes a file of its own, and the entry names that file.
+"""Takes the secrets out of another program's entry: each becomes a file of its own, which the entry then names.
 
 Rules kept here:
-1. What is called as secrets are, or looks like one, is taken out of `env` and `headers`. What decides which code runs
-   is left, as a person has to see it.
-2. In arguments and URLs, whoever may list processes or read a log sees what stands there. An entry with what looks
-   like a secret in one of them is `Untaken`.
-3. Nothing here writes: what is to be in which file is returned.
+1. A value with the name or the form of a secret is taken out of `env` and `headers`. A variable that decides which code
+   runs is left, as the reviewer has to see it.
+2. Arguments and URLs are visible to everyone who can list processes or read a log. An entry with an apparent secret in
+   one of them is `Untaken`.
+3. Nothing is written here: the content of the files is returned.
 """
 
 import re
@@ -24,15 +24,18 @@ from mcpguard.settings.entries.entry import member_place
 _VARIABLE: Final = re.compile(r"\$\{env:([^{}]*)\}")
 _REFERENCE: Final = re.compile(rf"{_VARIABLE.pattern}|{INPUT.pattern}")
 _SCHEME: Final = re.compile(r"((?:Bearer|Basic|Token) +)(.+)", re.IGNORECASE | re.DOTALL)
-"""What a header says before its secret, and what everybody may see."""
+"""Matches a header's authentication scheme, which is no secret, and the secret after it."""
 _TEMPLATES: Final = ("env", "headers")
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
 
 @dataclass(frozen=True, slots=True)
 class SecretFreeEntry:
-    """An entry in our words, without secrets. `files` are to be written before it is used, `asked` by a person, and
-    `variables` are to be in the environment of the guard."""
+    """An entry in the guard's form, without secrets.
+
+    `files` have to be written before it is used, `asked` are files for the user to write, and `variables` have to be in
+    the guard's environment.
+    """
 
     members: Mapping[str, object]
     files: Mapping[Path, str] = field(default_factory=dict, repr=False)
@@ -40,8 +43,8 @@ class SecretFreeEntry:
     variables: tuple[str, ...] = ()
 
 
-def confided(members: Mapping[str, object], folder: Path) -> SecretFreeEntry:
-    """The entry with its secrets in files of the folder. Raises Untaken."""
+def take_out_secrets(members: Mapping[str, object], folder: Path) -> SecretFreeEntry:
+    """Return the entry with its secrets in files of the folder. Raises Untaken."""
     _no_secret_in_command(members.get("command"))
     _no_secret_in_arguments(members.get("args"))
     _no_secret_in_url(members.get("url"))
@@ -54,7 +57,7 @@ def confided(members: Mapping[str, object], folder: Path) -> SecretFreeEntry:
 
 
 class _Taken:
-    """What was taken out of one entry so far."""
+    """Collects the secrets that are taken out of one entry."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -72,7 +75,7 @@ class _Taken:
         if not _REFERENCE.search(value):
             return self._literal(place, name, value)
         if any(looks_secret(each) for each in _REFERENCE.sub("\0", value).split("\0")):
-            raise Untaken(f"has both a variable and what looks like a secret in {place}; write one of them")
+            raise Untaken(f"has a variable and an apparent secret in {place}; use only one of them")
         self.variables |= dict.fromkeys(_VARIABLE.findall(value))
         match INPUT.findall(value):
             case []:
@@ -82,7 +85,7 @@ class _Taken:
                 self.asked.append(path)
                 return INPUT.sub(lambda _: f"${{file:{path}}}", value)
             case _:
-                raise Untaken(f"has more than one value to ask for in {place}; write them into one file")
+                raise Untaken(f"has more than one input in {place}; put the value into one file")
 
     def _literal(self, place: str, name: str, value: str) -> str:
         if not value or is_code(name) or not (is_secret_name(name) or looks_secret(value)):
@@ -90,22 +93,24 @@ class _Taken:
         scheme = _SCHEME.fullmatch(value) if place.startswith("headers") else None
         before, secret = (scheme[1], scheme[2]) if scheme else ("", value)
         if secret.endswith(("\n", "\r")) or "\0" in secret:
-            raise Untaken(f"has a secret in {place} that no file could be read as")
+            raise Untaken(
+                f"has a secret in {place} that cannot be stored in a file, because of its line end or a null byte"
+            )
         path = self._file(place, name)
         self.files[path] = secret
         return f"{before}${{file:{path}}}"
 
     def _file(self, place: str, name: str) -> Path:
         if not _FILE_NAME.fullmatch(name):
-            raise Untaken(f"has a secret in {place}, of which no file can have the name")
+            raise Untaken(f"has a secret in {place}, whose name cannot be used as a file name")
         return self._folder / name
 
 
 def _no_secret_in_command(command: object) -> None:
     if isinstance(command, str) and secret_in_command(command):
         raise Untaken(
-            "has what looks like a secret in its command, which whoever lists processes can read; write the program "
-            "alone there, and let it take the secret from its environment (env)"
+            "has an apparent secret in its command, which everyone who lists processes can read; name only the program "
+            "there, and pass the secret in env"
         )
 
 
@@ -113,14 +118,14 @@ def _no_secret_in_arguments(arguments: object) -> None:
     words = [each if isinstance(each, str) else "" for each in arguments] if isinstance(arguments, list) else []
     for number in secret_arguments(words):
         raise Untaken(
-            f"has what looks like a secret in args[{number}], which whoever lists processes can read; let the server "
-            "take it from its environment (env), or add it yourself with ${file:/path} there: mcpguard server add"
+            f"has an apparent secret in args[{number}], which everyone who lists processes can read; pass it in env, "
+            "or add the server by hand with ${file:/path} there"
         )
 
 
 def _no_secret_in_url(url: object) -> None:
     if isinstance(url, str) and secret_in_url(url):
         raise Untaken(
-            "has what looks like a secret in its url, which every log on the way holds; "
-            "give it in a header if the server takes it there"
+            "has an apparent secret in its url, which logs on the way record; pass it in a header, if the server "
+            "supports that"
         )

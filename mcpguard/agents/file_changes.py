@@ -1,12 +1,11 @@
-"""Changing a program's file: looked at first, then made whole or not at all, and taken back.
+"""Changes a program's file: shown first, then made completely or not at all, and undone again.
 
 Rules kept here:
-1. A file takes the place of the old one in one step, with its mode and its owner. Whoever reads it at any moment reads
-   the one or the other.
-2. What was shown is what is done: if the file has become another in between, nothing is.
-3. What a link leads to is changed, and the link stays. What is no regular file of this account is refused.
-4. Taking back gives the file its bytes again, if it is still what was made. Where its program has written to it since,
-   only our own members are taken out again, and what was replaced is put back.
+1. The new file replaces the old one in one step, with its mode and owner. A reader sees either the old or the new one.
+2. Exactly the change that was shown is made: if the file was modified in between, nothing is done.
+3. The target of a link is changed, and the link stays. Anything but a regular file of this account is refused.
+4. Undoing restores the old bytes, if the file was not modified since. Where its program has written to it, only the
+   guard's own members are removed, and the replaced ones are put back.
 """
 
 import fcntl
@@ -19,10 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from mcpguard.agents.backups import BackedUpChange, Backups, digest
-from mcpguard.agents.editing.edit import Edit, edited, servers
+from mcpguard.agents.config_files import Unclear, read_file
+from mcpguard.agents.editing.edit import Edit, apply_edit, servers
 from mcpguard.agents.editing.understanding import FileNotUnderstood
 from mcpguard.agents.program import ConfigFile
-from mcpguard.agents.reading import Unclear, file
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.files.datadir import prepare
 from mcpguard.store.files.keyfiles import remove, sync_folder
@@ -32,12 +31,12 @@ _NEW: Final = 0o600
 
 
 class NotChanged(Exception):
-    """Nothing was done. The sentence says why."""
+    """Nothing was changed. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What is to be done to one file. None: there is no file. `number`: of what it takes back."""
+    """A change to one file. `before` and `after` are None without a file; `number` is the change that it undoes."""
 
     path: Path
     before: bytes | None = field(repr=False)
@@ -45,16 +44,16 @@ class FileChange:
     done: BackedUpChange | None = None
     number: int | None = None
     whole: bool = True
-    """Whether all of the file is as it was, when this takes something back."""
+    """Whether undoing restores the whole file, not only the guard's own members."""
 
 
-def planned(place: ConfigFile, edit: Edit) -> FileChange:
-    """What the edit would do. Raises NotChanged."""
+def plan_change(place: ConfigFile, edit: Edit) -> FileChange:
+    """Return the change that the edit would make. Raises NotChanged."""
     path = _real(place.path)
     place = replace(place, path=path)
     before = _read(place)
     try:
-        after = edited(before or b"", place, edit)
+        after = apply_edit(before or b"", place, edit)
         there = servers(before or b"", place)
     except FileNotUnderstood as error:
         raise NotChanged(f"{path} {error}") from None
@@ -65,35 +64,35 @@ def planned(place: ConfigFile, edit: Edit) -> FileChange:
     return FileChange(path, before, after, done)
 
 
-def taking_back(backups: Backups) -> FileChange:
-    """What would take back what was done last. Raises NotChanged."""
+def plan_undo(backups: Backups) -> FileChange:
+    """Return the change that would undo the last one. Raises NotChanged."""
     try:
         last = backups.last()
     except (OSError, ValueError) as error:
-        raise NotChanged(f"what was done cannot be read: {error}") from None
+        raise NotChanged(f"cannot read the backup: {error}") from None
     if last is None:
-        raise NotChanged("nothing was done here that could be taken back")
+        raise NotChanged("there is no change to undo")
     number, done = last
     now = _read(done.place)
     if now is not None and digest(now) == done.after:
         before = None
         if done.before is not None:
-            before = _kept(backups.before(number), done.before)
+            before = _kept(backups.file_before(number), done.before)
         return FileChange(done.path, now, before, number=number)
     if now is None:
-        raise NotChanged(f"{done.path} is not there any more; what it was before is in {backups.before(number)}")
+        raise NotChanged(f"{done.path} is missing; its backup is {backups.file_before(number)}")
     try:
         there = servers(now, done.place)
         ours = frozenset(name for name, entry in done.put.items() if there.get(name) == entry)
         free = {name: entry for name, entry in done.was.items() if name not in there or name in ours}
-        after = edited(now, done.place, Edit(free, ours))
+        after = apply_edit(now, done.place, Edit(free, ours))
     except FileNotUnderstood as error:
-        raise NotChanged(f"{done.path} {error}; what it was before is in {backups.before(number)}") from None
+        raise NotChanged(f"{done.path} {error}; its backup is {backups.file_before(number)}") from None
     return FileChange(done.path, now, after, number=number, whole=False)
 
 
 def carry_out(change: FileChange, backups: Backups) -> None:
-    """Raises NotChanged, and then nothing is changed and nothing left behind."""
+    """Make a change. Raises NotChanged; then nothing is changed and no backup is left behind."""
     number = None
     try:
         with _alone(backups.folder.parent):
@@ -115,7 +114,7 @@ def carry_out(change: FileChange, backups: Backups) -> None:
 
 
 def _written(change: FileChange) -> None:
-    """The new file in the place of the old one."""
+    """Replace the old file with the new one."""
     assert change.after is not None  # noqa: S101 - else it is removed
     handle, name = tempfile.mkstemp(prefix=f".{change.path.name}.", dir=change.path.parent)
     try:
@@ -132,7 +131,7 @@ def _written(change: FileChange) -> None:
 
 
 def _as_before(change: FileChange, handle: int) -> None:
-    """Mode and owner of the file that there was."""
+    """Give the new file the mode and owner of the old one."""
     if change.before is None:
         os.fchmod(handle, _NEW)
         return
@@ -144,44 +143,44 @@ def _as_before(change: FileChange, handle: int) -> None:
 
 def _unchanged(change: FileChange) -> None:
     if _read(ConfigFile(change.path, ())) != change.before:
-        raise NotChanged(f"{change.path} was changed in between; look again")
+        raise NotChanged(f"{change.path} was modified in the meantime; try again")
 
 
 def _kept(path: Path, expected: str) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise NotChanged(f"{path}, which holds what the file was, cannot be read: {error.strerror}") from None
+        raise NotChanged(f"cannot read the backup {path}: {error.strerror}") from None
     if digest(data) != expected:
-        raise NotChanged(f"{path} is not what the file was before; take the entry out by hand")
+        raise NotChanged(f"the backup {path} was modified; remove the entry by hand")
     return data
 
 
 def _read(place: ConfigFile) -> bytes | None:
     try:
-        return file(place)
+        return read_file(place)
     except Unclear as error:
         raise NotChanged(f"{place.path} {error}") from None
 
 
 def _real(path: Path) -> Path:
-    """Where a link leads to. The folder has to be there: it is the program that makes it."""
+    """Return the target of links. Its folder must exist, as the program itself creates that. Raises NotChanged."""
     try:
         real = path.resolve()
     except (OSError, RuntimeError):
-        raise NotChanged(f"{path} is a link that leads nowhere") from None
+        raise NotChanged(f"{path} is a broken link") from None
     if path.is_symlink() and not real.exists():
-        raise NotChanged(f"{path} is a link that leads nowhere")
+        raise NotChanged(f"{path} is a broken link")
     if not real.parent.is_dir():
-        raise NotChanged(f"there is no {real.parent}; start the program once, so that it makes its folder")
+        raise NotChanged(f"{real.parent} does not exist; start the program once, so that it creates its folder")
     if real.exists() and not os.access(real, os.W_OK):
-        raise NotChanged(f"{real} may not be written by this account")
+        raise NotChanged(f"{real} is not writable for this account")
     return real
 
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """One of us at a time. The folder and that which it is in are for this account only, from their beginning."""
+    """Hold the lock, so that only one process makes a change. The folders are created for this account only."""
     prepare(folder.parent)
     prepare(folder)
     handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -1,16 +1,16 @@
-"""What a confined server is told of, and does not get to see: whoever declares it has often forgotten to mount it."""
+"""Finds paths in a declaration that the confined server cannot see: often somebody forgot to mount them."""
 
 from pathlib import Path
 
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
+from mcpguard.upstreams.sandbox.bwrap_command import TEMPORARY
 from mcpguard.upstreams.sandbox.places import in_system
-from mcpguard.upstreams.sandbox.wrapping import TEMPORARY
 
 _THERE = ("/dev", "/proc")
 
 
-def unseen(launch: StdioLaunch) -> tuple[str, ...]:
-    """The paths among its arguments, and its folder, that are neither mounted nor the system's, if there are such."""
+def unmounted_paths(launch: StdioLaunch) -> tuple[str, ...]:
+    """Return the paths among the arguments, and the working folder, that are neither mounted nor the system's."""
     if launch.profile is Profile.NONE:
         return ()
     named = (*launch.arguments, *([launch.folder] if launch.folder else []))

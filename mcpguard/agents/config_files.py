@@ -1,11 +1,11 @@
-"""The files of programs, read: which servers they declare.
+"""Reads the servers that the configuration files of programs declare.
 
 Rules kept here:
-1. A file that cannot be read or understood costs that file only, and a sentence says why. No sentence repeats more of
-   a file than a name, made visible.
-2. A file is read as its program reads it where that leaves no doubt: comments and trailing commas are passed over, a
-   byte order mark too. What two readers could understand differently, such as a key that appears twice, is refused.
-3. What somebody else may have written is bounded more narrowly than what is a person's own.
+1. A file that cannot be read or parsed affects no other, and a message says why. A message repeats nothing of a file
+   but a name, made visible.
+2. A file is parsed as its program parses it where that is unambiguous: comments, trailing commas and a byte order mark
+   are skipped. Content that two parsers could read differently, such as a duplicate key, is refused.
+3. Files that others may have written have lower limits than the user's own.
 """
 
 import os
@@ -23,18 +23,18 @@ from mcpguard.codec.strict import StrictError, parse
 from mcpguard.text.visible import visible
 
 LARGEST_OWN: Final = 32 * 1024 * 1024
-"""Bytes: Claude Code keeps much more than servers in its file."""
+"""Bytes. Claude Code keeps much more than servers in its file."""
 LARGEST_FOREIGN: Final = 1024 * 1024
 MOST_ITEMS: Final = 500
-"""Entries of one file."""
+"""Entries in one file."""
 _MOST_DEPTH: Final = 128
 _LONG_KEY: Final = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){64}""")
-"""The parser of TOML takes a time that grows with the square of the parts of a key."""
+"""Matches a key with many parts. Parsing one takes time quadratic in their number (a denial of service)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entry, as it stands in a file."""
+    """One entry of a file."""
 
     program: AgentProgram
     place: ConfigFile
@@ -44,14 +44,14 @@ class Item:
 
     @property
     def scope(self) -> str:
-        """Whose it is, with the folder where the file is none of the project's."""
+        """The entry's scope, with the project's folder where the file itself is not in the project."""
         own = self.around.folder is not None and EVERY in self.place.keys
         return f"{self.place.scope} {self.around.folder}" if own else self.place.scope
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a file declares. `there`: whether there is such a file. `problem`: why it cannot be read, or empty."""
+    """The servers in a file. `there`: whether the file exists. `problem`: why it cannot be read, or empty."""
 
     program: AgentProgram
     place: ConfigFile
@@ -61,20 +61,20 @@ class Contents:
 
 
 class Unclear(ValueError):
-    """A file cannot be read, or is not understood. The sentence follows its name."""
+    """A file cannot be read or parsed. The message follows the file's name."""
 
 
-def read(program: AgentProgram, home: Home, folder: Path) -> tuple[Contents, ...]:
-    """What the program's files declare, in the order of its places. A file with several places is read for each."""
+def read_files(program: AgentProgram, home: Home, folder: Path) -> tuple[Contents, ...]:
+    """Read the program's files, in the order of its places. A file with several places is read for each."""
     return tuple(contents(program, place, home) for place in program.places(home, folder))
 
 
 def contents(program: AgentProgram, place: ConfigFile, home: Home) -> Contents:
     try:
-        data = file(place)
+        data = read_file(place)
         if data is None:
             return Contents(program, place, there=False)
-        servers = [*_at(whole(data, place), place.keys, place.folder)]
+        servers = [*_at(parse_file(data, place), place.keys, place.folder)]
     except Unclear as error:
         return Contents(program, place, there=True, problem=str(error))
     items = [
@@ -87,8 +87,8 @@ def contents(program: AgentProgram, place: ConfigFile, home: Home) -> Contents:
     return Contents(program, place, there=True, items=tuple(items))
 
 
-def file(place: ConfigFile) -> bytes | None:
-    """The bytes of the file; None if there is none. Raises Unclear."""
+def read_file(place: ConfigFile) -> bytes | None:
+    """Return the bytes of the file; None if it does not exist. Raises Unclear."""
     most = LARGEST_OWN if place.folder is None else LARGEST_FOREIGN
     try:
         descriptor = os.open(place.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -97,10 +97,10 @@ def file(place: ConfigFile) -> bytes | None:
     except OSError as error:
         raise Unclear(f"cannot be read: {error.strerror}") from None
     except ValueError:
-        raise Unclear("cannot be read: it has no path") from None
+        raise Unclear("cannot be read: its path is invalid") from None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise Unclear("is no regular file")
+            raise Unclear("is not a regular file")
         with os.fdopen(descriptor, "rb", closefd=False) as opened:
             data = opened.read(most + 1)
     finally:
@@ -110,13 +110,13 @@ def file(place: ConfigFile) -> bytes | None:
     return data
 
 
-def whole(data: bytes, place: ConfigFile) -> Mapping[str, object]:
-    """What the bytes stand for. A file without anything in it declares nothing. Raises Unclear."""
+def parse_file(data: bytes, place: ConfigFile) -> Mapping[str, object]:
+    """Parse the bytes. An empty file declares nothing. Raises Unclear."""
     if not data.removeprefix(BOM).strip():
         return {}
     value = _toml(data) if place.form is FileForm.TOML else _json(data)
     if not isinstance(value, Mapping):
-        raise Unclear("must hold an object")
+        raise Unclear("must contain an object")
     return value
 
 
@@ -129,7 +129,7 @@ def _json(data: bytes) -> object:
         return parse(plain(data), max_bytes=LARGEST_OWN, max_depth=_MOST_DEPTH)
     except StrictError as error:
         place = f" (line {error.line}, column {error.column})" if error.line is not None else ""
-        raise Unclear(f"is not understood{place}: {visible(error.message)}") from None
+        raise Unclear(f"cannot be parsed{place}: {visible(error.message)}") from None
 
 
 def _toml(data: bytes) -> object:
@@ -138,24 +138,24 @@ def _toml(data: bytes) -> object:
     except UnicodeDecodeError:
         raise Unclear("is not UTF-8 text") from None
     if _LONG_KEY.search(text):
-        raise Unclear("has a key of too many parts")
+        raise Unclear("has a key with too many parts")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        place = re.search(r"\(at [a-z0-9, ]+\)\Z", str(error))  # the rest may repeat what stands there
-        raise Unclear(f"is not understood as TOML {place[0] if place else ''}".rstrip()) from None
+        place = re.search(r"\(at [a-z0-9, ]+\)\Z", str(error))  # the rest may repeat a value of the file
+        raise Unclear(f"is not valid TOML {place[0] if place else ''}".rstrip()) from None
     except (RecursionError, ValueError):
-        raise Unclear("is nested too deeply, or holds a number that is too large") from None
+        raise Unclear("is nested too deeply, or contains too large a number") from None
 
 
 def _at(
     value: object, keys: tuple[str, ...], folder: Path | None
 ) -> Iterator[tuple[Path | None, Mapping[str, object]]]:
-    """What stands at these keys, each with the folder of the project that it is of."""
+    """Yield the objects at these keys, each with the folder of its project."""
     if value is None:
         return
     if not isinstance(value, Mapping):
-        raise Unclear("has something else than an object where its servers would be")
+        raise Unclear("has something other than an object in place of its servers")
     if not keys:
         yield folder, value
         return

@@ -1,11 +1,11 @@
-"""Servers of the modern era: one request that stays open says everything that is wanted.
+"""Subscriptions at servers of the modern era: one request that stays open names all wanted resources.
 
 Rules kept here:
-1. When something else is wanted, a new request is made and acknowledged before the old one is taken back: nothing goes
-   unheard in between.
-2. What the acknowledgement does not name is refused.
-3. A server that refuses a request as a whole may mean one resource in it. Each is then asked for alone, and goes
-   without the others that are refused.
+1. When the wishes change, a new request is acknowledged before the old one is cancelled: no change is missed between
+   the two.
+2. A resource that the acknowledgement does not name counts as refused.
+3. A server may refuse a whole request because of one resource in it. Then each is requested alone, and the new request
+   is made without those that are refused.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 class _Listen:
-    """One request that stays open."""
+    """A subscription request that stays open."""
 
     def __init__(self) -> None:
         self.standing = StandingRequest()
@@ -31,14 +31,14 @@ class _Listen:
         self.ended: ServerError | TransportEnded | None = None
 
 
-class Union:
-    """Carries out what is wanted, on one connection."""
+class CombinedSubscription:
+    """Makes the subscription request of one connection match the wishes."""
 
     busy = 0
 
     class Server(Protocol):
         async def watch(self, uris: Sequence[str], standing: StandingRequest) -> None:
-            """Be told of changes to these until the server ends that. Raises ServerError or TransportEnded."""
+            """Listen for changes to resources until the server ends that. Raises ServerError or TransportEnded."""
             ...
 
     def __init__(self, server: Server, wishes: Wishes, seconds: float) -> None:
@@ -65,11 +65,12 @@ class Union:
             self._refuse(due, refusal)
 
     async def _sort_out(self, due: Sequence[str], tasks: TaskGroup) -> None:
-        """The server refuses a request as a whole. Which resource it means shows when each is asked for alone."""
+        """Find out which resources made the server refuse a whole request, by requesting each alone."""
+        # One at a time: a server that refuses many requests at once may do so because there are many.
         refusals = {uri: await self._refusal(uri, tasks) for uri in due}
         for uri, refusal in refusals.items():
             if refusal is not None:
-                self._wishes.refused(uri, refusal)
+                self._wishes.note_refused(uri, refusal)
         rest = [uri for uri in due if refusals[uri] is None]
         if not rest and not self._has_too_much:
             return
@@ -77,7 +78,7 @@ class Union:
         if isinstance(refusal, ServerError):
             running = [uri for uri in self._wishes if uri in self._running]
             meant = [uri for uri in running if await self._refusal(uri, tasks) is not None]
-            if rest or len(meant) < len(running):  # otherwise what it tells all the same is better than nothing
+            if rest or len(meant) < len(running):  # otherwise the open request, which still works, is better than none
                 self._running = self._running.difference(meant)
                 self._refuse(meant, refusal)
                 refusal = await self._replace(rest, tasks)
@@ -85,7 +86,7 @@ class Union:
             self._refuse(rest, refusal)
 
     async def _replace(self, due: Iterable[str], tasks: TaskGroup) -> Refusal | None:
-        """Ask for what is due besides what runs and is wanted. Returns why nothing has come of it."""
+        """Request the due resources and the running ones that are still wanted. Returns the refusal if that failed."""
         uris = [uri for uri in self._wishes if uri in self._running or uri in due]
         if not uris:
             self._use(None, frozenset())
@@ -94,17 +95,18 @@ class Union:
         if not isinstance(listen, _Listen):
             return listen
         honoured = listen.standing.honoured.intersection(uris)
+        # The new request is acknowledged before the old one is cancelled, so that no change falls between the two.
         self._use(listen, honoured)
         for uri in uris:
             if uri in honoured:
-                self._wishes.agreed(uri)
+                self._wishes.note_agreed(uri)
         self._refuse([uri for uri in uris if uri not in honoured], _not_honoured())
         if not honoured:
             self._use(None, frozenset())
         return None
 
     async def _refusal(self, uri: str, tasks: TaskGroup) -> Refusal | None:
-        """What comes of asking for this one alone, besides everything else."""
+        """Request one resource alone, and return the refusal, or None if the server agrees."""
         listen = await self._opened([uri], tasks)
         if not isinstance(listen, _Listen):
             return listen
@@ -112,7 +114,7 @@ class Union:
         return None
 
     async def _opened(self, uris: Sequence[str], tasks: TaskGroup) -> _Listen | Refusal:
-        """A request that was acknowledged, or why it was not."""
+        """Open a request, and return it once it is acknowledged, or the refusal."""
         listen = _Listen()
         tasks.start_soon(self._hold, listen, uris, name="subscriptions to resources")
         with anyio.move_on_after(self._seconds):
@@ -128,7 +130,7 @@ class Union:
 
     def _refuse(self, uris: Iterable[str], refusal: Refusal) -> None:
         for uri in uris:
-            self._wishes.refused(uri, refusal)
+            self._wishes.note_refused(uri, refusal)
 
     def _use(self, listen: _Listen | None, running: frozenset[str]) -> None:
         before, self._listen, self._running = self._listen, listen, running
@@ -143,6 +145,7 @@ class Union:
         except (ServerError, TransportEnded) as error:
             listen.ended = error
         listen.standing.acknowledged.set()
+        # Only for the request in use: one that was replaced ends by itself, and nothing depends on it.
         if listen is self._listen:
             log.debug("upstream.unwatched", resources=len(self._running), why=str(listen.ended))
             running, self._listen, self._running = self._running, None, frozenset()
@@ -150,4 +153,4 @@ class Union:
 
 
 def _not_honoured() -> ServerError:
-    return ServerError({"code": INVALID_PARAMS, "message": "the server does not tell of changes to this resource"})
+    return ServerError({"code": INVALID_PARAMS, "message": "the server does not report changes of this resource"})

@@ -1,9 +1,9 @@
-"""Which package a command runs, told from its words alone.
+"""Recognises which package a command runs, from its words alone.
 
 Rules kept here:
-1. Only what is understood whole is recognised. An option that is not listed here may change what is run, or from
-   where; so whatever has one is left alone, and it is said why.
-2. What stands behind the package belongs to the server and is not looked at.
+1. Only a command that is fully understood is recognised. An unlisted option might change what is run, or from where; so
+   a command with one is not installed, and the reason is given.
+2. The words after the package are the server's arguments and are not interpreted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,15 +16,15 @@ from mcpguard.upstreams.packages.package import Ecosystem, Package
 
 
 @dataclass(frozen=True, slots=True)
-class Unrecognised:
-    """It runs a package, but not in a way that is known here. `why` is a sentence without its end."""
+class UnsupportedCommand:
+    """The command runs a package but cannot become an installation. `why` is a sentence without a full stop."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """The options of a runner: those without a value, and those with one, by what they mean."""
+    """The known options of a runner: flags, and options with a value and the meaning of that value."""
 
     flags: frozenset[str]
     valued: Mapping[str, str]
@@ -32,7 +32,7 @@ class _Options:
 
 @dataclass(slots=True)
 class _Read:
-    """What stood before the package: values by what they mean. `rest` begins with the package."""
+    """The parsed words: option values by their meaning, and `rest`, which begins with the package."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
     rest: list[str] = field(default_factory=list)
@@ -48,8 +48,8 @@ _UV: Final = _Options(
 )
 
 
-def recognised(command: str, arguments: Sequence[str]) -> Package | Unrecognised | None:
-    """None where no package runner is run at all."""
+def recognise_package(command: str, arguments: Sequence[str]) -> Package | UnsupportedCommand | None:
+    """Return the package that a command runs; None where the command is no package runner."""
     match (PurePosixPath(command).name, *arguments[:2]):
         case ("npx", *_):
             found = _npm(_read(arguments, _NPM), npx=True)
@@ -64,7 +64,7 @@ def recognised(command: str, arguments: Sequence[str]) -> Package | Unrecognised
     return replace(found, runner=command) if isinstance(found, Package) else found
 
 
-def _read(words: Sequence[str], options: _Options) -> _Read | Unrecognised:
+def _read(words: Sequence[str], options: _Options) -> _Read | UnsupportedCommand:
     read, left = _Read(), list(words)
     while left and left[0].startswith("-"):
         word = left.pop(0)
@@ -73,45 +73,46 @@ def _read(words: Sequence[str], options: _Options) -> _Read | Unrecognised:
             break
         name, equals, value = word.partition("=")
         meaning = options.valued.get(name)
+        # For example `--registry` or `--index-url`, with which the package would come from somewhere else.
         if meaning is None and word not in options.flags:
-            return Unrecognised(f"its option {name} is not one that an installation knows")
+            return UnsupportedCommand(f"its option {name} is not supported")
         if meaning is not None:
             if not equals and not left:
-                return Unrecognised(f"its option {name} has no value")
+                return UnsupportedCommand(f"its option {name} has no value")
             read.values.setdefault(meaning, []).append(value if equals else left.pop(0))
     read.rest = left
     return read
 
 
-def _npm(read: _Read | Unrecognised, *, npx: bool) -> Package | Unrecognised:
-    if isinstance(read, Unrecognised):
+def _npm(read: _Read | UnsupportedCommand, *, npx: bool) -> Package | UnsupportedCommand:
+    if isinstance(read, UnsupportedCommand):
         return read
     named = read.values.get("package", [])
     if not read.rest:
-        return Unrecognised("it does not say which package it runs")
+        return UnsupportedCommand("it does not say which package it runs")
     first, arguments = read.rest[0], read.rest[1:]
     if not npx and not read.ended:  # npm takes options for its own wherever they stand, up to a `--`
         before = arguments[: arguments.index("--")] if "--" in arguments else arguments
         if any(word.startswith("-") for word in before):
-            return Unrecognised("an option behind the package would be npm's own: put -- before it")
+            return UnsupportedCommand("npm would take an option after the package as its own; put -- before it")
         arguments = [*before, *arguments[len(before) + 1 :]]
     return _package(Ecosystem.NPM, named or [first], first if named else None, arguments)
 
 
-def _uv(read: _Read | Unrecognised) -> Package | Unrecognised:
-    if isinstance(read, Unrecognised):
+def _uv(read: _Read | UnsupportedCommand) -> Package | UnsupportedCommand:
+    if isinstance(read, UnsupportedCommand):
         return read
     named, python = read.values.get("package", []), read.values.get("python", [])
     more = [each for value in read.values.get("more", []) for each in value.split(",")]
     if not read.rest:
-        return Unrecognised("it does not say which package it runs")
+        return UnsupportedCommand("it does not say which package it runs")
     if len(named) > 1 or len(python) > 1:
-        return Unrecognised("it says twice what can be said once")
+        return UnsupportedCommand("it has --from or --python twice")
     if python and written.interpreter(python[0]) is None:
-        return Unrecognised(f"the Python {python[0]!r} is neither a version nor the path of a program")
+        return UnsupportedCommand(f"the Python {python[0]!r} is neither a version nor an absolute path")
     first, *arguments = read.rest
     if not named and _is_interpreter(first):
-        return Unrecognised("it runs Python itself, and no package")
+        return UnsupportedCommand("it runs Python itself, not a package")
     return _package(
         Ecosystem.PYTHON,
         [*(named or [first]), *more],
@@ -123,16 +124,16 @@ def _uv(read: _Read | Unrecognised) -> Package | Unrecognised:
 
 def _package(
     ecosystem: Ecosystem, named: Sequence[str], program: str | None, arguments: Sequence[str], python: str | None = None
-) -> Package | Unrecognised:
+) -> Package | UnsupportedCommand:
     taken = written.npm if ecosystem is Ecosystem.NPM else written.python
     specifications = []
     for each in named:
         specification = taken(each)
         if specification is None:
-            return Unrecognised(f"{each!r} is no package of a registry, by its name and a version")
+            return UnsupportedCommand(f"{each!r} is not a package name with an optional version")
         specifications.append(specification)
     if program is not None and written.program(program) is None:
-        return Unrecognised(f"{program!r} is not the name of a program in a package")
+        return UnsupportedCommand(f"{program!r} is not a valid program name")
     return Package(ecosystem, tuple(specifications), program, tuple(arguments), python)
 
 

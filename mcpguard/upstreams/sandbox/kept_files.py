@@ -1,12 +1,12 @@
-"""What of a program a sandbox shows as it was read, whatever lies at its path outside.
+"""Shows a program inside the sandbox as it was read, whatever lies at its path outside.
 
 Rules kept here:
-1. What is put over a path in somebody's folder is there only as long as they leave that name alone: the kernel takes it
-   away once the name is given to another file. So where others may do that, the folders from what is mounted down to
-   the file are the sandbox's own, made anew for each start, and whatever else lies in them is put into them one by one.
-2. That is done where nothing but the places that the sandbox shows can be seen. Whoever turns one of those names into a
-   link meanwhile shows nothing that could not be seen anyway.
-3. Mounting takes the kernel the longer the more there is. Where too much lies in those folders, it is refused.
+1. A mount over a path in somebody's folder lasts only as long as its name stays: the kernel removes the mount once the
+   name is given to another file. So where others can do that, the folders from the mount down to the file are made anew
+   by the sandbox for each start, and every other entry in them is mounted one by one.
+2. That happens where only the places that the sandbox shows are visible. Whoever turns one of those names into a link
+   meanwhile shows nothing that was not visible anyway.
+3. The time for mounting grows with the number of mounts. Where those folders have too many entries, it is refused.
 """
 
 import os
@@ -24,9 +24,9 @@ MOST_ENTRIES: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class KeptPath:
-    """What lay at a path outside when it was read: the bytes of a file, or where a link leads.
+    """The content of a path outside when it was read: the bytes of a file, or the target of a link.
 
-    `exposed`: what others can change so that something else lies there; empty where they cannot.
+    `exposed` says what others can change so that the path leads elsewhere; empty where they cannot.
     """
 
     path: Path
@@ -34,8 +34,8 @@ class KeptPath:
     exposed: str = ""
 
 
-def seen_as_kept(kept: Iterable[KeptPath], places: Iterable[Place]) -> Iterator[tuple[KeptPath, Place]]:
-    """Wherever one of these would be seen, as it is to be seen there."""
+def kept_places(kept: Iterable[KeptPath], places: Iterable[Place]) -> Iterator[tuple[KeptPath, Place]]:
+    """Yield every path inside at which a kept file would be visible, with the copy or link to show there."""
     binds = [(place.at, place.source.resolve()) for place in places if isinstance(place, Bind)]
     for each in kept:
         for at, source in binds:
@@ -45,24 +45,28 @@ def seen_as_kept(kept: Iterable[KeptPath], places: Iterable[Place]) -> Iterator[
                 yield each, Link(at / each.path.relative_to(source), each.said)
 
 
-def opened(places: Collection[Place], kept: Mapping[Path, str]) -> list[Place]:
-    """The same without a bound folder above any of the paths that are `kept`: what lies in it is there one by one.
+def unfold_binds(places: Collection[Place], kept: Mapping[Path, str]) -> list[Place]:
+    """Return the places without a mounted folder above any `kept` path: its entries are mounted one by one instead.
 
-    `kept` says of each path what others can change. Raises NotConfined.
+    `kept` gives, for each path, what others can change. Raises NotConfined.
     """
     found = {place.at: place for place in places}
     above = {folder for path in kept for folder in path.parents}
     left = MOST_ENTRIES
     for path, exposed in kept.items():
+        # From the outermost mount downwards: each mounted folder above the file is replaced by its entries, until the
+        # file itself is an entry of a folder that the sandbox makes.
         while (bind := _bound_above(path, found)) is not None:
             del found[bind.at]
+            # The server could replace its own program there, which no mount over the file can prevent.
             if bind.writable:
-                raise NotConfined(f"its program {path} lies in {bind.at}, where it may write itself")
+                raise NotConfined(f"its program {path} lies in {bind.at}, to which it may write; mount that read-only")
             for name, to in _entries(bind):
+                # The start would take seconds, and whoever fills the folder could delay it as long as they like.
                 if not (left := left - 1):
                     raise NotConfined(
-                        f"its program {path} cannot be kept as it was looked at: {exposed}, and more than "
-                        f"{MOST_ENTRIES} entries lie in {bind.at} and the folders above"
+                        f"its program {path} cannot be protected: {exposed}, and {bind.at} and the folders above have "
+                        f"more than {MOST_ENTRIES} entries"
                     )
                 at = bind.at / name
                 if at in found or at in kept:
@@ -82,10 +86,10 @@ def _bound_above(path: Path, found: Mapping[Path, Place]) -> Bind | None:
 
 
 def _entries(bind: Bind) -> Iterator[tuple[str, str | None]]:
-    """The names in the folder, of links with where they lead."""
+    """Yield the names in the folder, with the target of each link."""
     with os.scandir(bind.source) as entries:
         for each in entries:
             try:
                 yield each.name, os.readlink(each.path) if each.is_symlink() else None  # noqa: PTH115 - as it is written
             except FileNotFoundError:
-                continue  # it was there a moment ago
+                continue  # removed since the folder was listed

@@ -1,7 +1,7 @@
-"""Removing what an installation left, however deep it is nested and whatever modes it has.
+"""Removes what an installation left, however deep it is nested and whatever modes it has.
 
-A package decides how deep its folders are. A walk that calls itself for each level fails there, and a path can become
-longer than the system takes. So what lies in a folder is moved up to the top before anybody looks into it.
+A package chooses how deep its folders are. A recursive walk would exceed the stack there, and a path could become
+longer than the system allows. So the content of each folder is moved up to the top before it is listed.
 """
 
 import os
@@ -10,23 +10,26 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def removed(folder: Path) -> None:
-    """A file or a link is removed too, and no link is followed. Nothing is raised for what cannot be removed."""
+def remove_tree(folder: Path) -> None:
+    """Remove a folder, a file or a link. No link is followed, and what cannot be removed raises nothing."""
     with suppress(OSError):
         if folder.is_symlink() or not folder.is_dir():
             folder.unlink()
             return
+        # A package may take away the rights to its own folders, which would protect them from removal.
         folder.chmod(0o700)
         while inside := _without_files(folder):
             for each in inside:
                 for deeper in _without_files(each):
+                    # A random name: the package chooses the names in its folders, and could collide with a predictable
+                    # one.
                     deeper.rename(folder / secrets.token_hex(16))
                 each.rmdir()
         folder.rmdir()
 
 
 def _without_files(folder: Path) -> list[Path]:
-    """The folders in it; everything else in it is removed."""
+    """Remove everything but folders from the folder, and return those."""
     folders = []
     with os.scandir(folder) as found:
         entries = list(found)

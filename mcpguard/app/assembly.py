@@ -1,4 +1,4 @@
-"""How the parts of a guard are put together: each is given what it works with, and nothing looks anything up."""
+"""Puts the parts of a guard together: each gets the parts that it works with, and none looks another up."""
 
 import os
 import random
@@ -70,22 +70,22 @@ from mcpguard.store.engine.store import Store
 from mcpguard.store.files import keyfiles, seals
 from mcpguard.store.files.seals import Seal
 from mcpguard.store.rows import upstreams
-from mcpguard.upstreams.launch.start import Starting
+from mcpguard.upstreams.launch.start import LaunchPreparation
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement, limits
-from mcpguard.upstreams.sandbox.probe import Fails, Works
+from mcpguard.upstreams.sandbox.probe import NoSandbox, UsableSandbox
 from mcpguard.upstreams.supervise.context import SupervisorContext
 from mcpguard.upstreams.supervise.fleet import Fleet
-from mcpguard.upstreams.supervise.reach import Reaching
+from mcpguard.upstreams.supervise.reach import ServerReach
 from mcpguard.upstreams.transports.addresses import Address
 from mcpguard.upstreams.transports.dialing import Dialing
 
 KNOWN_PER_ENTRY = 4
-"""So many capabilities of a server are remembered for each that it may list: those that are gone stand too."""
+"""How many capabilities of a server are remembered for each that it may list, as removed ones keep their status."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A guard, and what of it has to run."""
+    """A guard, and its parts that have to run."""
 
     guard: Guard
     inspections: InspectionRecords
@@ -97,14 +97,14 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
-    """What is known of this machine, and what a try of a password is to cost it."""
+class HostFacts:
+    """The host's sandbox, and the cost of checking a password."""
 
-    sandbox: Works | Fails
+    sandbox: UsableSandbox | NoSandbox
     cost: Cost = USUAL
 
 
-async def assembled(
+async def assemble(
     confirming: ConfirmedSettings,
     clock: Clock,
     new_id: Ids,
@@ -112,9 +112,9 @@ async def assembled(
     ledger: Ledger,
     signing: Signing,
     given: Mapping[str, Caller] | None,
-    here: Here,
+    here: HostFacts,
 ) -> Parts:
-    """A guard that knows what the store has, and does not run yet. `given`: callers by their tokens, besides those."""
+    """Return a guard loaded from the store, which does not run yet. `given`: further callers by their tokens."""
     settings = confirming.settings
     digesting, seal = digests.load_or_make(digest_key(settings)), seals.load_or_make(seal_key(settings))
     registry, publisher, cutting, effects = Registry(), Publisher(), RunningCalls(), EffectReader(store)
@@ -136,8 +136,8 @@ async def assembled(
     inspections = InspectionRecords(standings, LastWords(registry, reach.mark, reach.wrote), clock)
     seconds = settings.definitions.confirm_seconds
     inspecting = ServerInspections(inspections, admission, intake, fleet, seconds, confining.why)
-    budgets, bodies = CallerBudgets(clock, settings), KeptBodies(digesting, settings.audit, reach.confided.ways)
-    screener = Screener(servers, NeighbourTools(registry), reach.confided.telling, settings, clock)
+    budgets, bodies = CallerBudgets(clock, settings), KeptBodies(digesting, settings.audit, reach.given.ways)
+    screener = Screener(servers, NeighbourTools(registry), reach.given.certain, settings, clock)
     queries = ServerQueries(registry, servers, explaining, effects, store, SandboxNeeds(reach.lines), confining)
     heard = _heard(clock, servers, callers, ledger)
     with_ = CallServices(servers, callers, judge, fleet, cutting, bodies, screener, heard.events)
@@ -162,7 +162,7 @@ async def assembled(
         proof=_proof(settings, signing, ledger, clock),
     )
     await store.readers.run(partial(_load, registry, seal))
-    await to_thread.run_sync(reach.starting.sweep, {known.name for known in registry})
+    await to_thread.run_sync(reach.preparation.sweep, {known.name for known in registry})
     return Parts(guard, inspections, fleet, intake, standings, servers, listeners)
 
 
@@ -202,25 +202,27 @@ def _load(registry: Registry, seal: Seal, connection: Connection) -> None:
     registry.load(live, buried)
 
 
-def _status(sandbox: Works | Fails) -> SandboxStatus:
-    if isinstance(sandbox, Fails):
+def _status(sandbox: UsableSandbox | NoSandbox) -> SandboxStatus:
+    if isinstance(sandbox, NoSandbox):
         return SandboxStatus(works=False, why=sandbox.why, in_force=())
     return SandboxStatus(works=True, why="", in_force=sandbox.in_force)
 
 
 def _reach(
-    settings: Settings, sandbox: Works | Fails, registry: Registry, listeners: set[tuple[Address, int]]
-) -> Reaching:
-    """Servers and packages are looked for in the same networks."""
+    settings: Settings, sandbox: UsableSandbox | NoSandbox, registry: Registry, listeners: set[tuple[Address, int]]
+) -> ServerReach:
+    """Return what opens conversations. Servers and packages may be reached in the same networks."""
     dialing = Dialing([ip_network(network) for network in settings.upstreams.networks], listeners)
     confinement = ProcessConfinement(sandbox, limits(settings.sandbox), settings.data_dir)
     seconds = settings.upstreams.install_seconds
-    starting = Starting(confinement, packages(settings), os.environ, seconds, dialing, registry.writable)
-    return Reaching(settings.upstreams, os.environ, server_logs(settings), server_secrets(settings), dialing, starting)
+    starting = LaunchPreparation(confinement, packages(settings), os.environ, seconds, dialing, registry.writable)
+    return ServerReach(
+        settings.upstreams, os.environ, server_logs(settings), server_secrets(settings), dialing, starting
+    )
 
 
-def _commanded(settings: Settings, clock: Clock, servers: Servers, standings: Standings, reach: Reaching) -> Fleet:
-    """The connections to all servers, as what is known of them and how they stand commands."""
+def _commanded(settings: Settings, clock: Clock, servers: Servers, standings: Standings, reach: ServerReach) -> Fleet:
+    """Return the fleet, commanded by the servers and their status."""
     us = {"name": "mcpguard", "version": __version__}
     fleet = Fleet(
         SupervisorContext(

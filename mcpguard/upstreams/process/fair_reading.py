@@ -1,8 +1,8 @@
-"""Reading from one who may say more than can be read, without keeping the others waiting.
+"""Reads from servers that may send more than can be read, without starving other servers (a denial of service).
 
-Time that is spent on one server in one go, without anybody else having had a turn, is given back: it has to wait three
-times as long before more is read. So even one that never stops talking takes no more than a quarter of the time; and
-one that waits for its answers to be used, as servers do, never notices.
+Time spent on one server in one go, without anybody else having had a turn, is given back: the server has to wait three
+times as long before more is read. So even a server that never stops sending takes no more than a quarter of the time,
+and one that waits for its answers to be used, as servers do, never notices.
 """
 
 import os
@@ -18,24 +18,24 @@ FREE_READS = 16
 
 
 class Share:
-    """How long it has gone on with one server: counted in our own work, so that a busy machine is nobody's fault."""
+    """Measures how long one server is read in one go: in CPU time of the guard, so a busy host is nobody's fault."""
 
     def __init__(self) -> None:
         self._began = time.thread_time()
 
     def begin(self) -> None:
-        """The others have had their turn."""
+        """Start measuring anew: other tasks have had their turn."""
         self._began = time.thread_time()
 
     async def give_way(self) -> None:
-        """To be called before more is taken."""
+        """Wait, if this server has had more than its share. To be called before more is read."""
         spent = time.thread_time() - self._began
         if spent > GO:
             await anyio.sleep(GIVEN_BACK * spent)
             self.begin()
 
     async def read(self, pipe: int, size: int) -> bytes:
-        """What has come, at least a byte. Raises PipeClosed when nothing more will."""
+        """Return what has come, at least one byte. Raises PipeClosed at the end."""
         await self.give_way()
         try:
             data = os.read(pipe, size)
@@ -50,22 +50,23 @@ class Share:
 
 
 class ConnectionTurns:
-    """The turns of one server, however many connections it has: each of them comes after the one before."""
+    """The turns of one server, however many connections it has: they wait one after the other, not at once."""
 
     def __init__(self) -> None:
         self._next = 0.0
 
     async def give_back(self, spent: float) -> None:
-        """Wait for as long as this costs, and until everyone of this server who came before has waited."""
+        """Wait three times as long as was spent, after every earlier wait for the same server."""
+        # One queue for all connections of a server: with many connections it would otherwise get many shares.
         self._next = max(self._next, anyio.current_time()) + GIVEN_BACK * spent
         await anyio.sleep_until(self._next)
 
 
 class Work:
-    """What reading from one connection has cost and was not given back yet. Waiting for the server gives back.
+    """Measures what reading from one connection has cost and was not given back yet. Waiting for the server gives back.
 
-    What is measured between two looks may hold the work of others: whoever is resumed in between is not told apart. So
-    the first reads of an answer cost nothing. An ordinary answer ends with them; one that has no end does not.
+    The time between two measurements may include the work of other tasks that ran in between. So the first reads of an
+    answer are free. An ordinary answer ends with them; one without an end does not.
     """
 
     def __init__(self, turns: ConnectionTurns) -> None:
@@ -76,7 +77,7 @@ class Work:
         self._free = FREE_READS
 
     async def give_way(self) -> None:
-        """To be called between two small parts of the work."""
+        """Wait, if this connection has had more than its share. To be called between two small parts of the work."""
         self._count()
         if self._spent > GO:
             spent, self._spent = self._spent, 0.0
@@ -84,18 +85,18 @@ class Work:
             self._since = time.thread_time()
 
     def begin(self) -> None:
-        """A request goes out: what was done meanwhile was for others."""
+        """Start anew for a request that goes out: the work until now was for others."""
         self._since = time.thread_time()
         self._spent = 0.0
         self._free = FREE_READS
 
     def wait(self) -> None:
-        """Nothing is done for this connection from now on, until something has come."""
+        """Note that nothing is done for this connection from now on, until data comes."""
         self._count()
         self._waiting_since = time.monotonic()
 
     def come(self) -> None:
-        """Something has come. Of the time until then only that counts in which nobody had anything to do."""
+        """Note that data has come. Of the time until then, only the idle time counts as given back."""
         self._free = max(0, self._free - 1)
         now = time.thread_time()
         idle = time.monotonic() - self._waiting_since - (now - self._since)

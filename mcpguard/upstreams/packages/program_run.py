@@ -1,8 +1,8 @@
-"""A program run to its end, for what it does and not to talk to it.
+"""Runs a program to its end and returns its output.
 
 Rules kept here:
-1. It is bounded in time, in what it says and by whoever watches it, and ended whatever happens, as a server is.
-2. What it said is kept from its end, and only so much.
+1. Its time and its output are limited, watches can end it, and it is ended whatever happens, as a server is.
+2. Only the end of its output is kept.
 """
 
 import re
@@ -15,8 +15,8 @@ from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.process.child import Child, PipeClosed
-from mcpguard.upstreams.process.sharing import Share
-from mcpguard.upstreams.process.stdio import Launch, StdioPatience, begun, ended
+from mcpguard.upstreams.process.fair_reading import Share
+from mcpguard.upstreams.process.stdio import Launch, StdioPatience, end_process, start_process
 
 AT_ONCE = StdioPatience(0, 0)
 CHUNK = 65_536
@@ -36,22 +36,22 @@ _ASIDE = (
     "ETARGET",
 )
 Watch = Callable[[int], Awaitable[str]]
-"""Watches a process, and returns only when it has to end: why."""
+"""Watches a process, and returns once it has to end: the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """How it ended, and what it said last on each of its streams."""
+class ProgramResult:
+    """The exit code of a program, and the end of each of its output streams."""
 
     code: int
     output: str
     errors: str
 
 
-async def ran(launch: Launch, what: str, seconds: float, watches: Sequence[Watch] = ()) -> Ran:
-    """`what` names it in sentences. Raises NotInstalled when it does not end by itself, within its bounds."""
+async def run_program(launch: Launch, what: str, seconds: float, watches: Sequence[Watch] = ()) -> ProgramResult:
+    """Run a program, called `what` in messages. Raises NotInstalled where it does not end within its limits."""
     try:
-        child = begun(launch)
+        child = start_process(launch)
     except TransportEnded as error:
         raise NotInstalled(str(error)) from error
     try:
@@ -59,15 +59,16 @@ async def ran(launch: Launch, what: str, seconds: float, watches: Sequence[Watch
         with anyio.move_on_after(seconds) as time:
             await running.to_its_end(watches)
         if running.why or time.cancelled_caught:
-            raise NotInstalled(running.why or f"{what} did not end within {seconds:g} seconds")
+            raise NotInstalled(running.why or f"{what} did not finish within {seconds:g} seconds")
     finally:
-        await ended(child, AT_ONCE)
+        # Whatever happened above: an installer that is left running could write into the tree after its digest.
+        await end_process(child, AT_ONCE)
     assert child.code is not None  # noqa: S101 - it has ended
-    return Ran(child.code, *(bytes(kept).decode(errors="replace") for kept in running.said))
+    return ProgramResult(child.code, *(bytes(kept).decode(errors="replace") for kept in running.said))
 
 
 class _Running:
-    """One that runs, and the sentence for which it has to end."""
+    """A running program, and the reason why it has to end."""
 
     def __init__(self, child: Child, what: str) -> None:
         self.said = (bytearray(), bytearray())
@@ -78,6 +79,7 @@ class _Running:
         self._scope = anyio.CancelScope()
 
     async def to_its_end(self, watches: Sequence[Watch]) -> None:
+        # A program that asks a question would wait for an answer until its time is over.
         self._child.close_input()
         with self._scope:
             async with anyio.create_task_group() as watching:
@@ -87,7 +89,8 @@ class _Running:
                     hearing.start_soon(self._hear, self._child.output, self.said[0])
                     hearing.start_soon(self._hear, self._child.errors, self.said[1])
                     await self._child.wait()
-                    hearing.cancel_scope.deadline = anyio.current_time() + MOMENT  # others may hold its output open
+                    # A process that it left behind may hold its output open for ever.
+                    hearing.cancel_scope.deadline = anyio.current_time() + MOMENT
                 watching.cancel_scope.cancel()
 
     async def _watch(self, watch: Watch) -> None:
@@ -102,7 +105,7 @@ class _Running:
                 kept += data
                 del kept[:-KEPT]
                 if self._heard > MOST_SAID:
-                    self._end(f"{self._what} said more than {MOST_SAID // 1024} KiB")
+                    self._end(f"{self._what} printed more than {MOST_SAID // 1024} KiB")
         except PipeClosed:
             return
 
@@ -111,8 +114,8 @@ class _Running:
         self._scope.cancel()
 
 
-def complaint(ran: Ran) -> str:
-    """What a program said of its failure, in one line. npm puts its name and a code before each of several lines."""
+def complaint(ran: ProgramResult) -> str:
+    """Return a program's error output in one line, without the prefix that npm puts before each of its lines."""
     told = list(filter(None, (_OF_NPM.sub("", line.strip()).strip(DRAWN) for line in ran.errors.splitlines())))
     said = visible(" ".join(line for line in told if not line.startswith(_ASIDE)))
-    return said[:LONGEST] or f"it ended with {ran.code} and said nothing"
+    return said[:LONGEST] or f"it exited with code {ran.code} and no error message"

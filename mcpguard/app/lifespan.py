@@ -1,10 +1,11 @@
-"""The one lifespan: everything that runs, runs inside `running`, and has ended when it is left."""
+"""The lifespan of a guard: everything that runs does so inside `running`, and has ended afterwards."""
 
 import os
 import platform
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 
 import anyio
 import structlog
@@ -12,10 +13,9 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from mcpguard import __version__
-from mcpguard.app.assembling import Here, Parts, assembled
+from mcpguard.app.assembly import HostFacts, Parts, assemble
 from mcpguard.app.places import anchor_file, backend, server_logs, signing_key
-from mcpguard.app.sandbox import sandbox_here
-from mcpguard.app.signing import signing
+from mcpguard.app.signing import begin_signing
 from mcpguard.app.telemetry import telemetry
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
@@ -32,7 +32,7 @@ from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine import store
 from mcpguard.store.files import datadir
-from mcpguard.upstreams.sandbox.probe import Fails, Works
+from mcpguard.upstreams.sandbox.probe import NoSandbox, UsableSandbox, probe_sandbox
 from mcpguard.upstreams.supervise.fleet import Fleet
 from mcpguard.upstreams.transports.addresses import Address
 
@@ -42,7 +42,7 @@ log = structlog.get_logger("mcpguard")
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A guard that runs."""
+    """A running guard, and its parts."""
 
     settings: Settings
     guard: Guard
@@ -50,7 +50,7 @@ class Running:
     store: store.Store
     fleet: Fleet
     listeners: set[tuple[Address, int]]
-    """Our own addresses, which no server may have. Whoever opens a listener adds it."""
+    """The guard's own addresses, which no server may have. Whoever opens a listener adds it."""
 
 
 @asynccontextmanager
@@ -61,16 +61,16 @@ async def running(
     declared: Sequence[DeclaredServer] = (),
     callers: Mapping[str, Caller] | None = None,
     source: DeclarationSource | None = None,
-    sandbox: Works | Fails | None = None,
+    sandbox: UsableSandbox | NoSandbox | None = None,
     cost: Cost = USUAL,
 ) -> AsyncIterator[Running]:
-    """A whole guard without its listeners. Starts in the order of dependence, stops in reverse.
+    """Run a whole guard without its listeners. It starts in the order of dependence, and stops in reverse.
 
-    `callers`: some by their tokens, besides those that people have granted. `sandbox`: what is known of it on this
-    machine; None: it has yet to be found out. `cost`: of a try of a password.
+    `callers` are further callers by their tokens, besides the stored ones. `sandbox` is the host's sandbox; None probes
+    for it. `cost` is that of checking a password.
     """
     datadir.prepare(settings.data_dir)
-    anchor_file(settings)  # refused before anything is made
+    anchor_file(settings)  # an invalid setting is refused before anything is created
     with datadir.lock_folder(settings.data_dir, "serve"):
         file = KeyFile(signing_key(settings))
         datadir.prepare(server_logs(settings))
@@ -81,14 +81,14 @@ async def running(
             settings = confirming.settings
             spans = await ending.enter_async_context(telemetry(settings.telemetry))
             ledger = Ledger(opened.writer, chain, settings, clock)
-            signed = await signing(settings, file, chain, opened, tasks)
+            signed = await begin_signing(settings, file, chain, opened, tasks)
             left_open = await ledger.start(_started(settings, opened, chain), signed.found)
             if left_open:
                 log.warning("ledger.left_open", entries=left_open, closed_as="unknown")
             await confirming.keep(ledger, clock)
             tasks.start_soon(ledger.upkeep, name="ledger upkeep")
-            here = Here(sandbox or await sandbox_here(), cost)
-            parts = await assembled(confirming, clock, new_id, opened, ledger, signed, callers, here)
+            here = HostFacts(sandbox or await sandbox_here(), cost)
+            parts = await assemble(confirming, clock, new_id, opened, ledger, signed, callers, here)
             guard = parts.guard
             await parts.inspections.end_unfinished()
             await to_thread.run_sync(guard.exporting.sweep)
@@ -136,7 +136,7 @@ def _started(settings: Settings, opened: store.Store, chain: Chain) -> dict[str,
 
 
 async def _wind_down(ledger: Ledger, guard: Guard) -> None:
-    """Calls that were cancelled have yet to be closed; then the last record, and its checkpoint elsewhere."""
+    """Close cancelled calls in the audit log, then write its last record, and that one's external checkpoint."""
     with anyio.move_on_after(DRAIN_SECONDS):
         await ledger.wait_until_quiet()
     if ledger.open_entries:
@@ -148,3 +148,16 @@ async def _wind_down(ledger: Ledger, guard: Guard) -> None:
         log.error("ledger.stop_unrecorded", why=str(error))
     if guard.anchoring is not None:
         await guard.anchoring.catch_up()
+
+
+log = structlog.get_logger("mcpguard")
+_probed = cache(probe_sandbox)
+
+
+async def sandbox_here() -> UsableSandbox | NoSandbox:
+    found = await to_thread.run_sync(_probed)
+    if isinstance(found, NoSandbox):
+        log.warning(
+            "sandbox.none", why=found.why, so="a server is started only if a person agrees to run it unconfined"
+        )
+    return found

@@ -1,9 +1,8 @@
-"""The guard's own uv, for machines that have none: fetched because a person asks for it, never by itself.
+"""The guard's own uv, for hosts that have none: fetched when a user asks for it, never automatically.
 
 Rules kept here:
-1. It is the wheel that is pinned in `uv.txt`, to the hash, fetched by the pip of the guard's own Python. Nothing of it
-   is run then.
-2. It lies beside the data directory, which nothing that is confined may see; only the guard's account may write there.
+1. It is the wheel that `uv.txt` pins by hash, fetched by the pip of the guard's own Python. No code of it runs then.
+2. It lies beside the data directory, which no confined process may see; only the guard's account may write there.
 3. It appears whole or not at all.
 """
 
@@ -24,50 +23,53 @@ WANTED: Final = Path(__file__).with_name("uv.txt")
 HOW: Final = "mcpguard server fetch-uv"
 SECONDS: Final = 300.0
 LONGEST: Final = 300
-"""Characters of what pip says."""
+"""Characters of pip's output that an error repeats."""
 _STRICTLY: Final = ("--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes")
 _OTHERWISE: Final = (
-    "without the network, install uv on another way so that it is on the guard's PATH, or name a copy of PyPI in "
-    "PIP_INDEX_URL"
+    "without network access, install uv yourself so that it is on the guard's PATH, or set PIP_INDEX_URL to a mirror "
+    "of PyPI"
 )
 
 
-def folder(data: Path) -> Path:
+def uv_folder(data: Path) -> Path:
     """Where it lies; `data` is the data directory."""
     return data.with_name(f"{data.name}-tools") / "uv"
 
 
-def brought(data: Path) -> Path | None:
-    """It, if somebody had it fetched."""
-    program = folder(data) / "bin" / "uv"
+def fetched_uv(data: Path) -> Path | None:
+    """Return the guard's own uv, if a user had it fetched."""
+    program = uv_folder(data) / "bin" / "uv"
     return program if program.is_file() and os.access(program, os.X_OK) else None
 
 
-def bring(place: Path) -> Path:
-    """The program, fetched into this folder if it is not there. Raises NotInstalled, which says what to do."""
+def fetch_own_uv(place: Path) -> Path:
+    """Return the program, and fetch it into this folder first if it is missing. Raises NotInstalled."""
     program = place / "bin" / "uv"
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with (place.parent / "uv.lock").open("w") as lock:
+            # Two commands at once would both find no uv, and one would remove the folder that the other just filled.
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not program.exists():
+                # Filled in a folder beside the target, then renamed: a fetch that breaks off leaves no half of a uv
+                # that a later run would take for the whole one.
                 with tempfile.TemporaryDirectory(prefix="uv-", dir=place.parent) as incoming:
                     _fill(Path(incoming) / "uv")
                     shutil.rmtree(place, ignore_errors=True)
                     (Path(incoming) / "uv").rename(place)
     except OSError as error:
-        raise NotInstalled(f"uv cannot be put into {place}: {error.strerror}") from error
+        raise NotInstalled(f"cannot write uv to {place}: {error.strerror}") from error
     return program
 
 
-def pip() -> tuple[str, ...]:
-    """How the pip of this environment is run; one that was made without pip has that of the Python it was made from."""
+def pip_command() -> tuple[str, ...]:
+    """Return the command that runs pip; an environment made without pip uses that of the Python it was made from."""
     python = sys.executable if find_spec("pip") else getattr(sys, "_base_executable", sys.executable)
     return python, "-I", "-m", "pip", "--disable-pip-version-check"
 
 
 def _fill(place: Path) -> None:
-    command = [*pip(), "install", *_STRICTLY, "--target", str(place), "--requirement", str(WANTED)]
+    command = [*pip_command(), "install", *_STRICTLY, "--target", str(place), "--requirement", str(WANTED)]
     try:
         done = subprocess.run(  # noqa: S603 - our own Python, and words of ours
             command,
@@ -80,7 +82,7 @@ def _fill(place: Path) -> None:
             umask=0o022,
         )
     except subprocess.TimeoutExpired:
-        raise NotInstalled(f"uv cannot be fetched within {SECONDS:g} seconds: {_OTHERWISE}") from None
+        raise NotInstalled(f"uv could not be fetched within {SECONDS:g} seconds: {_OTHERWISE}") from None
     if done.returncode or not (place / "bin" / "uv").is_file():
         said = visible(" ".join(done.stderr.split()))[-LONGEST:]
-        raise NotInstalled(f"uv cannot be fetched (pip: {said or 'it has nothing for this machine'}): {_OTHERWISE}")
+        raise NotInstalled(f"uv could not be fetched (pip: {said or 'no wheel for this host'}): {_OTHERWISE}")

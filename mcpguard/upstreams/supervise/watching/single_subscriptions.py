@@ -1,9 +1,9 @@
-"""Servers of the handshake era: each resource is subscribed to, and unsubscribed from, by a request of its own.
+"""Subscriptions at servers of the handshake era: each resource has subscribe and unsubscribe requests of its own.
 
 Rules kept here:
-1. For one resource there is one request at a time, so that the last one says what is wanted.
-2. A server that does not answer gets no more than a few requests at once.
-3. Where it is not known whether the server took a subscription, it is taken back when it is no longer wanted.
+1. For one resource there is one request at a time, so that the last one decides.
+2. A server that does not answer gets only a few requests at once.
+3. Where it is unknown whether the server took a subscription, it is unsubscribed when it is no longer wanted.
 """
 
 from typing import Protocol
@@ -17,41 +17,42 @@ from mcpguard.upstreams.supervise.watching.wishes import Refusal, Wishes
 AT_ONCE = 8
 
 
-class Each:
-    """Carries out what is wanted, on one connection."""
+class SingleSubscriptions:
+    """Makes the subscriptions of one connection match the wishes."""
 
     class Server(Protocol):
         async def subscribe(self, uri: str) -> None:
-            """Raises ServerError or TransportEnded."""
+            """Subscribe to a resource. Raises ServerError or TransportEnded."""
             ...
 
         async def unsubscribe(self, uri: str) -> None:
-            """Raises ServerError or TransportEnded."""
+            """Unsubscribe from a resource. Raises ServerError or TransportEnded."""
             ...
 
     def __init__(self, server: Server, wishes: Wishes, seconds: float) -> None:
         self._server = server
         self._wishes = wishes
         self._seconds = seconds
-        self._taken: set[str] = set()  # what the server may tell of
+        self._taken: set[str] = set()  # resources whose changes the server may report
         self._settling: set[str] = set()
         self._places = anyio.CapacityLimiter(AT_ONCE)
 
     @property
     def busy(self) -> int:
-        """For how many resources something is still to be said to the server."""
+        """The number of resources with a request that is still to be made or answered."""
         return len(self._settling)
 
     async def run(self) -> None:
         async with anyio.create_task_group() as tasks:
             while True:
                 for uri in await self._wishes.changes():
+                    # One task for each resource: two requests for one at once could arrive in the other order.
                     if uri not in self._settling:
                         self._settling.add(uri)
                         tasks.start_soon(self._settle, uri, name="subscription to a resource")
 
     async def _settle(self, uri: str) -> None:
-        """Until nothing is left to be said of this resource."""
+        """Make requests for one resource until its subscription matches the wish."""
         async with self._places:
             while True:
                 if self._wishes.due(uri):
@@ -63,6 +64,7 @@ class Each:
                     return
 
     async def _subscribe(self, uri: str) -> None:
+        # Before the request: if its answer is lost the server may have taken it, and then it has to be undone later.
         self._taken.add(uri)
         refusal: Refusal | None = None
         try:
@@ -74,9 +76,9 @@ class Each:
         except (TransportEnded, TimeoutError) as error:
             refusal = error
         if refusal is None:
-            self._wishes.agreed(uri)
+            self._wishes.note_agreed(uri)
         else:
-            self._wishes.refused(uri, refusal)
+            self._wishes.note_refused(uri, refusal)
 
     async def _unsubscribe(self, uri: str) -> None:
         self._taken.discard(uri)
@@ -84,4 +86,4 @@ class Each:
             with anyio.fail_after(self._seconds):
                 await self._server.unsubscribe(uri)
         except (ServerError, TransportEnded, TimeoutError):
-            return  # what it tells all the same is wanted by nobody
+            return  # changes that the server still reports are dropped, as nobody wants them
