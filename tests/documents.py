@@ -151,7 +151,7 @@ def metrics() -> str:
 
 def _row(metric: Metric) -> str:
     labels = ", ".join(f"`{label}`" for label in metric.labels)
-    return f"| `{metric.shown}` | {metric.kind} | {labels} | {metric.help} |"
+    return f"| `{metric.exposed_name}` | {metric.kind} | {labels} | {metric.help} |"
 
 
 DOCUMENTS: Final[Mapping[str, Callable[[], str]]] = {

@@ -74,6 +74,6 @@ def _listed(title: str, members: Sequence[RouteMember]) -> Iterator[str]:
         return
     yield from (f"| {title} | | |", "|---|---|---|")
     for one in members:
-        form = one.form if one.needed else f"{one.form}, may be left out"
+        form = one.form if one.needed else f"{one.form}, optional"
         yield f"| `{one.name}` | {form} | {one.said} |"
     yield ""

@@ -116,9 +116,8 @@ def candidate(item: Item, guarded: GuardedServers, name: str | None = None) -> C
     except Untaken as error:
         return Candidate(item, shown_name(label), CandidateWay.NOT, f"{entry_place(label)} {error}")
     except InvalidName:
-        return Candidate(
-            item, shown_name(label), CandidateWay.NOT, f"{entry_place(label)} has no letter or digit to form a name"
-        )
+        problem = f"{entry_place(label)} has no letter or digit to form a name"
+        return Candidate(item, shown_name(label), CandidateWay.NOT, problem)
     except NotDeclared as error:
         return Candidate(item, shown_name(label), CandidateWay.NOT, "; ".join(error.problems))
     way, why = CandidateWay.NEW, ""

@@ -1,1 +1,1 @@
-"""The doors for people and machines: pages, health, the operator's socket."""
+"""The doors for people and programs: pages, the API, health checks, the operator's socket."""

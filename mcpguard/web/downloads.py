@@ -1,8 +1,8 @@
-"""The audit log as a file that somebody takes away: how it is named, and that it is let go of when they go.
+"""Exports of the audit log as downloads: their names, and the release of their source when the client leaves.
 
 Rules kept here:
-1. What is let out is recorded before its first byte.
-2. A stream that breaks never ends as if it were whole.
+1. An export is recorded before its first byte is sent.
+2. A stream that breaks never ends as if it were complete.
 """
 
 from collections.abc import AsyncIterator
@@ -20,8 +20,8 @@ GZIP: Final = "application/gzip"
 TAR: Final = "application/x-tar"
 
 
-class Streamed(StreamingResponse):
-    """An answer whose source is let go of in the same moment in which nobody takes it any more."""
+class StreamedDownload(StreamingResponse):
+    """A streamed answer whose source is closed as soon as the client leaves."""
 
     def __init__(self, parts: AsyncIterator[bytes], media: str, name: str) -> None:
         headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
@@ -33,19 +33,19 @@ class Streamed(StreamingResponse):
             await super().stream_response(send)
 
 
-async def let_out(exporting: AuditExports, wanted: AuditExportRequest, by: Actor) -> Streamed:
-    """Record it, and then hand it out. Raises what `AuditExports.begin` raises; nothing is let out then."""
+async def export_response(exporting: AuditExports, wanted: AuditExportRequest, by: Actor) -> StreamedDownload:
+    """Records an export and returns its answer. Raises what `AuditExports.begin` raises; nothing is sent then."""
     begun = await exporting.begin(wanted, by)
     make = exporting.bundle if wanted.bundle else exporting.stream
-    return Streamed(make(begun, wanted), media(wanted), _name(begun, wanted))
+    return StreamedDownload(make(begun, wanted), media(wanted), _name(begun, wanted))
 
 
-def checked(wanted: AuditExportRequest) -> AuditExportRequest:
-    """Raises Undecidable for what there is not."""
+def check_export(wanted: AuditExportRequest) -> AuditExportRequest:
+    """Checks the options of an export. Raises Undecidable for a combination that is not supported."""
     if wanted.bundle and wanted.upto is not None:
-        raise Undecidable("a bundle goes to the newest record; choose by time instead")
+        raise Undecidable("a bundle always ends at the newest record; leave out `upto`, or filter by time")
     if wanted.bodies and not wanted.bundle:
-        raise Undecidable("bodies are for a bundle")
+        raise Undecidable("bodies can only be exported in a bundle")
     return wanted
 
 

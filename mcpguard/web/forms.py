@@ -1,4 +1,4 @@
-"""What a form of ours sends: fields as text, or it is refused; and how its page tells what is wrong."""
+"""Reads the forms of the pages strictly, and turns errors into what a page shows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from mcpguard.web.gate.problems import STATUS
 
 LARGEST: Final = 16 * 1024
 MOST_FIELDS: Final = 20
-UNWRITTEN: Final = "Nothing can be recorded now, so nothing was done. Try again when the guard takes calls."
-MOVED: Final = "Nothing was done: it changed while you read. What you typed is kept; look at it again, and decide then."
+UNWRITTEN: Final = "Not done: the audit log cannot be written. Try again when the guard is recording again."
+MOVED: Final = "Not saved: it changed while you were reading. Your input is kept; review the changes and send it again."
 _KIND: Final = "application/x-www-form-urlencoded"
 
 
 class Misshapen(GuardError):
-    """No form of ours sends this."""
+    """The request is not one that a form of the console could have sent."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -30,9 +30,9 @@ class Misshapen(GuardError):
 
 @dataclass(frozen=True, slots=True)
 class PageProblem:
-    """What a page says of a problem: with which status, in which sentence, and how many seconds to wait.
+    """An error as a page shows it: its status, its sentence, and how many seconds to wait.
 
-    `moved`: what stands otherwise than it was shown; `password`: whether it is asked for once more.
+    `moved`: what changed since the page was shown; `password`: whether the password is needed once more.
     """
 
     status: int = 200
@@ -45,8 +45,8 @@ class PageProblem:
 FINE: Final = PageProblem()
 
 
-def told(error: GuardError) -> PageProblem:
-    """What a page says of an error that was foreseen."""
+def page_problem(error: GuardError) -> PageProblem:
+    """Turns an expected error into what a page shows."""
     text = str(error)
     sentence = f"{text[:1].upper()}{text[1:]}"
     sentence += "" if sentence.endswith((".", "…")) else "."
@@ -65,47 +65,47 @@ def told(error: GuardError) -> PageProblem:
 
 
 class SentForm:
-    """What was sent."""
+    """The fields of a form, in the order in which they were sent."""
 
     def __init__(self, sent: list[tuple[str, str]]) -> None:
         self._sent = sent
 
     def one(self, name: str, default: str = "") -> str:
-        """Raises Misshapen where it is there more than once."""
+        """Returns the value of a field. Raises Misshapen where it was sent more than once."""
         found = self.every(name)
         if len(found) > 1:
-            raise Misshapen(400, "a field is there more than once")
+            raise Misshapen(400, "a form field was sent twice")
         return found[0] if found else default
 
     def every(self, name: str) -> tuple[str, ...]:
         return tuple(value for each, value in self._sent if each == name)
 
     def beginning(self, prefix: str) -> dict[str, str]:
-        """The fields whose names begin so, by the rest of their names. Raises Misshapen."""
+        """Returns the fields whose names begin with a prefix, by the rest of their names. Raises Misshapen."""
         found = [(name.removeprefix(prefix), value) for name, value in self._sent if name.startswith(prefix)]
         if len(dict(found)) != len(found):
-            raise Misshapen(400, "a field is there more than once")
+            raise Misshapen(400, "a form field was sent twice")
         return dict(found)
 
 
 async def form(request: Request, largest: int = LARGEST, most: int = MOST_FIELDS) -> SentForm:
-    """Raises Misshapen."""
+    """Reads the form of a request. Raises Misshapen."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _KIND:
-        raise Misshapen(415, "this takes what a form sends")
+        raise Misshapen(415, "the request is not a form")
     body = bytearray()
     async for part in request.stream():
         body += part
         if len(body) > largest:
-            raise Misshapen(413, "this is more than the form has room for")
+            raise Misshapen(413, "the form is too large")
     try:
         text = body.decode("ascii")
         sent = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), errors="strict", max_num_fields=most)
     except ValueError:
-        raise Misshapen(400, "this is nothing that a form sends") from None
+        raise Misshapen(400, "the form cannot be read") from None
     return SentForm([(name, value.replace("\r\n", "\n")) for name, value in sent])
 
 
 async def fields(request: Request) -> Mapping[str, str]:
-    """By name, each once. Raises Misshapen."""
+    """Reads a form whose fields were each sent once, by name. Raises Misshapen."""
     sent = await form(request)
     return sent.beginning("")

@@ -1,14 +1,14 @@
-"""Health for whatever keeps the guard running. Both answer from memory, also while the ledger is down.
+"""Health checks for supervisors and load balancers. Both answer from memory, even while the audit log is down.
 
-`/healthz`: the process lives. `/readyz`: it can take calls.
+`/healthz`: the process is alive. `/readyz`: it can take calls.
 
 Rules kept here:
-1. While it cannot record, `/readyz` answers 503 with the reason and what to do, so that a load balancer sends agents
-   elsewhere. The cause names files, so only the operator's socket tells it.
-2. After a start it answers 503 until each approved server was tried once, or for `upstreams.settle_seconds`. From then
-   on no server makes it unready: the others can be called.
-3. Everybody is told how many approved servers are not connected; which those are, only the operator's socket and
-   whoever has signed in and may look at servers.
+1. While the audit log cannot be written, `/readyz` answers 503 with the reason and what to do, so that a load balancer
+   sends agents elsewhere. The cause names files, so only the operator's socket shows it.
+2. After a start it answers 503 until each approved server was tried once, at most for `upstreams.settle_seconds`. From
+   then on no server makes the guard unready: the others can be called.
+3. Everybody sees how many approved servers are not connected; their names are shown at the operator's socket, and to
+   signed-in users who may view servers.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.web.gate.access import whoever
 from mcpguard.web.gate.peer import OperatorPeer
 
-STARTING = "Servers are still being connected for the first time since the start."
+STARTING = "Servers are still connecting for the first time since the start."
 
 
 def health(guard: Guard, *, causes: bool) -> APIRouter:
@@ -55,7 +55,7 @@ def health(guard: Guard, *, causes: bool) -> APIRouter:
 
 
 def _unconnected(guard: Guard, *, names: bool) -> dict[str, Any]:
-    """How many approved servers are not connected now, and which; nothing where there are none."""
+    """Returns how many approved servers are not connected, and which; empty where all are."""
     found = guard.servers.unconnected_servers()
     if not found:
         return {}

@@ -1,4 +1,4 @@
-"""An application that is built for its first request, aside: many guards that agents start are never asked."""
+"""Builds an application at its first request: many guards that agents start never get one."""
 
 from collections.abc import Callable
 
@@ -7,8 +7,8 @@ from anyio import to_thread
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 
-class Later:
-    """It is built once, whoever asks first."""
+class LazyApp:
+    """An application that is built once, in a thread, for its first request."""
 
     def __init__(self, build: Callable[[], ASGIApp]) -> None:
         self._build = build

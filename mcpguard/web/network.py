@@ -1,4 +1,4 @@
-"""The network listener's application: pages, health and the API, and beside them the agents' faces."""
+"""The application of the network listener: pages, health checks and the API, and the faces for agents."""
 
 from functools import partial
 
@@ -12,21 +12,21 @@ from mcpguard.web.gate.credentials import Credentials
 from mcpguard.web.gate.problem import is_of_programs
 from mcpguard.web.gate.requests import Requests
 from mcpguard.web.gate.security import LOOPBACK, BodyLimit, Headers, Hosts
-from mcpguard.web.lazy_app import Later
+from mcpguard.web.lazy_app import LazyApp
 from mcpguard.web.pages.pages_app import pages
-from mcpguard.web.shared import Shared
-from mcpguard.web.split_app import Apart
+from mcpguard.web.request_shares import RequestShares
+from mcpguard.web.split_app import SplitApp
 
 AGENTS = "/mcp"
 
 
 def network_app(guard: Guard, api: Api, agents: ASGIApp, port: int, new_id: Ids) -> ASGIApp:
-    """Everything on the network goes through the same gates, outermost first: log, headers, host, size, who it is, and
-    how much of theirs is under way.
+    """Builds the application. Requests pass the same gates, outermost first: log, headers, host, size, credentials, and
+    the limit of concurrent requests.
 
-    What agents ask is in the audit log and not in the program's, and they read no headers that are meant for browsers.
+    Agents' requests are in the audit log, so they skip the request log; they also skip the headers for browsers.
     """
-    app = Later(partial(pages, guard))
+    app = LazyApp(partial(pages, guard))
     settings = guard.settings
     host = settings.address[0]
     ours = {f"{name}:{port}" for name in (*LOOPBACK, f"[{host}]" if ":" in host else host)}
@@ -35,9 +35,9 @@ def network_app(guard: Guard, api: Api, agents: ASGIApp, port: int, new_id: Ids)
         return Hosts(BodyLimit(inner, settings.limits.body_bytes), ours | {*settings.hosts})
 
     shares = Shares(settings.limits.of_person, settings.limits.of_people)
-    both = Shared(Apart(api, is_of_programs, app), shares, guard.tallies)
+    both = RequestShares(SplitApp(api, is_of_programs, app), shares, guard.tallies)
     known = Credentials(both, guard.people, guard.tallies)
-    return Apart(gated(agents), _is_of_agents, Requests(Headers(gated(known)), "network", new_id))
+    return SplitApp(gated(agents), _is_of_agents, Requests(Headers(gated(known)), "network", new_id))
 
 
 def _is_of_agents(scope: Scope) -> bool:

@@ -1,12 +1,12 @@
-"""Two applications behind one door."""
+"""Serves two applications at one listener."""
 
 from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 
-class Apart:
-    """Some requests to one application, and all others to another."""
+class SplitApp:
+    """Sends some requests to one application, and all others to another."""
 
     def __init__(self, some: ASGIApp, wanted: Callable[[Scope], bool], others: ASGIApp) -> None:
         self._some = some

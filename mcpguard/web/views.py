@@ -1,5 +1,6 @@
-"""Templates. What others wrote is escaped always, and shown with hidden characters made visible."""
+"""The templates of the pages. Text from outside is always escaped, and its hidden characters are made visible."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -17,10 +18,13 @@ from mcpguard.web.visible_text import pieces
 
 _UNITS: Final[tuple[tuple[int, str], ...]] = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 SECOND: Final = 1_000_000
+_ACTOR: Final = re.compile(r"(?P<kind>user|token|uid):[0-9a-f-]+ \((?P<name>[^()]+)\)")
+_ACTORS: Final = {"user": "{}", "token": "{} (token)", "uid": "{} (local)"}
+"""How an actor of each kind is called on a page; the id is shown in a title or among the details."""
 
 
 class PageViews:
-    """Renders the pages in a folder of templates."""
+    """Renders pages from a folder of templates."""
 
     def __init__(self, folder: Path) -> None:
         self._environment = _environment(folder)
@@ -32,7 +36,7 @@ class PageViews:
 
 @cache
 def _environment(folder: Path) -> Environment:
-    """One for each folder: what it has compiled, every guard of a process can use."""
+    """Makes the environment of a folder once, so that all guards of a process share the compiled templates."""
     made = Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
@@ -54,6 +58,7 @@ def _environment(folder: Path) -> Environment:
         visible=visible,
         pieces=pieces,
         count=_count,
+        actor=_actor,
     )
     return made
 
@@ -71,7 +76,7 @@ def _clock(microseconds: int) -> str:
 
 
 def _stamp(microseconds: int, now: int) -> str:
-    """The time of day, and of another day that too."""
+    """Writes the time of day, with the date if that is not today."""
     at, today = (datetime.fromtimestamp(each / 1e6, UTC) for each in (microseconds, now))
     if at.date() == today.date():
         return f"{at:%H:%M:%S}"
@@ -79,7 +84,7 @@ def _stamp(microseconds: int, now: int) -> str:
 
 
 def _brief(microseconds: int, now: int) -> str:
-    """The same without seconds."""
+    """Writes the time of day without seconds, with the date if that is not today."""
     at, today = (datetime.fromtimestamp(each / 1e6, UTC) for each in (microseconds, now))
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at.day} {at:%b %H:%M}"
 
@@ -94,7 +99,7 @@ def _until(microseconds: int, now: int) -> str:
 
 
 def _long(seconds: int) -> str:
-    """The largest unit, and minutes with their seconds below an hour."""
+    """Writes a duration in its largest unit; up to ten minutes also with seconds."""
     if seconds >= 60 and seconds < 3600:
         return f"{seconds // 60} min {seconds % 60} s" if seconds % 60 and seconds < 600 else f"{seconds // 60} min"
     size, unit = next(each for each in _UNITS if seconds >= each[0] or each[0] == 1)
@@ -102,11 +107,17 @@ def _long(seconds: int) -> str:
 
 
 def _tally(findings: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
-    """How many findings, as JSON, of each severity, the worst first."""
+    """Counts findings, which are JSON, by severity, the worst first."""
     counts = Counter(finding["severity"] for finding in findings)
     return [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]]
 
 
 def _count(number: int, one: str, many: str = "") -> str:
-    """A number with what it counts: `1 tool`, `2,000 tools`."""
+    """Writes a number with its noun: `1 tool`, `2,000 tools`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _actor(text: str) -> str:
+    """Names an actor without the id: `ada`, `ci (token)`, `root (local)`. Other text is returned as it is."""
+    actor = _ACTOR.fullmatch(text)
+    return _ACTORS[actor["kind"]].format(actor["name"]) if actor else text

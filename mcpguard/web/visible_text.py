@@ -1,8 +1,8 @@
-"""What somebody else wrote, cut into pieces for a page: plain text, what hides in it, and what findings point to.
+"""Cuts untrusted text into pieces for a page: plain text, hidden characters, and places of findings.
 
 Rules kept here:
-1. Nothing is left out: all pieces of plain text together with what hides between them are the text.
-2. Whatever would not be seen becomes a chip of ours: runs of the same are one, with their number.
+1. Nothing is left out: the pieces of plain text and the hidden characters between them are the whole text.
+2. A character that would be invisible becomes a label; a run of the same character becomes one label with its length.
 3. Where findings overlap, the first of them marks the place; all are named where they end.
 """
 
@@ -38,16 +38,16 @@ SHORT: Final = {
     "\u2028": "LS",
     "\u2029": "PS",
 }
-"""How those that come up most are called for short."""
+"""Short names of the most frequent hidden characters."""
 _SEEN: Final = frozenset("\n\t")
-"""Controls that a page shows as what they are."""
+"""Control characters that a page displays as they are."""
 _TAGS: Final = range(0xE0020, 0xE007F)
-"""Characters that spell ASCII and are not seen."""
+"""Invisible characters that spell ASCII text."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingMark:
-    """A place that a finding points to, from one character to before another."""
+    """The place of a finding: from the character at `start` to the one before `end`."""
 
     start: int
     end: int
@@ -57,9 +57,9 @@ class FindingMark:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A part of a text. `hidden`: the chip that stands for it; `severity`: of the finding that marks it.
+    """A piece of a text. `hidden`: it is the label of hidden characters; `severity`: of the finding that marks it.
 
-    `ends`: the findings whose place ends with it, each with its number and severity.
+    `ends`: the findings whose place ends with this piece, each with its number and severity.
     """
 
     text: str
@@ -71,7 +71,7 @@ class TextPiece:
 
 
 def pieces(text: str, marks: Sequence[FindingMark] = ()) -> Iterator[TextPiece]:
-    """The text, piece by piece."""
+    """Cuts a text into pieces."""
     inside = [mark for mark in marks if 0 <= mark.start < mark.end <= len(text)]
     bounds = sorted({0, len(text), *(mark.start for mark in inside), *(mark.end for mark in inside)})
     for start, end in pairwise(bounds):
@@ -103,7 +103,7 @@ def _parts(text: str, over: FindingMark | None) -> Iterator[TextPiece]:
 
 
 def _kind(char: str) -> str:
-    """What hides: the name of its chip; empty for what can be seen."""
+    """Returns the label of a hidden character; empty for a visible one."""
     if char in _SEEN or not hides(char):
         return ""
     return "TAG" if ord(char) in _TAGS else SHORT.get(char) or f"U+{ord(char):04X}"

@@ -146,7 +146,7 @@ async def test_it_stands_in_the_inbox_on_the_pages_and_in_the_metrics(tmp_path: 
         assert guard.now.guard.inbox.tally().waiting == count
         assert await metric(guard, "mcpguard_unread_approvals") == count
         page = await by.open(f"/servers/{NAME}")
-        assert "Approved with grave findings that nobody confirmed reading" in page.text
+        assert "Approved with unread grave findings" in page.text
         done = await by.send(page, "decide", decision="approve", why=WHY)
         assert len(unread(guard)) == count, "without the tick nothing is read"
         done = await by.send(done, "decide", decision="approve", why=WHY, read=page.offers("decide", "read")[0])
@@ -160,7 +160,7 @@ async def test_one_is_answered_on_its_own_page(tmp_path: Path) -> None:
     async with world(tmp_path) as guard:
         by = await reviewer(guard)
         page = await by.open(f"/servers/{NAME}/capability", kind="tool", name="forecast")
-        assert "Nobody confirmed reading its grave finding" in page.text
+        assert "No reviewer has confirmed reading this grave finding" in page.text
         read = page.offers("decide", "read")[0]
         await by.send(page, "decide", decision="approve", why=WHY, read=read)
         assert FORECAST not in unread(guard)

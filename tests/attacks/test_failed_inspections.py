@@ -180,7 +180,7 @@ async def test_one_that_is_cut_off_has_failed(guard: World, tmp_path: Path) -> N
         await until((tmp_path / "began").exists)
         server = await show(guard, "broken")
         assert (server["inspecting"] is not None, server["failed_inspection"]) == (True, None)
-        assert "Inspection under way" in (await (await reviewer(guard)).open("/servers/broken")).text
+        assert "Inspection in progress" in (await (await reviewer(guard)).open("/servers/broken")).text
         tasks.cancel_scope.cancel()
     server = await show(guard, "broken")
     assert (server["inspecting"], server["failed_inspection"]["error"]) == (None, CUT_OFF)

@@ -67,8 +67,8 @@ def fill(seen: Seen, **fields: str) -> None:
 def set_up(seen: Seen, guard: Served) -> None:
     """The first admin is made by hand."""
     seen.page.goto(link(guard))
-    fill(seen, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
-    seen.press("Make the first admin")
+    fill(seen, Name="ada", Password=PASSWORD, Repeat_password=PASSWORD)
+    seen.press("Create admin")
 
 
 def problem(seen: Seen) -> str:

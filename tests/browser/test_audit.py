@@ -79,7 +79,7 @@ def top(page: Page) -> int:
 def test_rows_come_while_somebody_follows_and_wait_while_it_is_paused(seen: Seen, guard: Served) -> None:
     page = seen.page
     page.goto(guard.url + "/audit")
-    expect(page.locator("[data-tail-state]")).to_have_text("Following")
+    expect(page.locator("[data-tail-state]")).to_have_text("Live")
     before = top(page)
     called(guard, HOSTILE)
     expect(page.locator("tr[data-seq]").first).not_to_have_attribute("data-seq", str(before))
@@ -96,15 +96,15 @@ def test_rows_come_while_somebody_follows_and_wait_while_it_is_paused(seen: Seen
     expect(page.locator("[data-rows]")).to_contain_text("another")
     assert top(page) > standing
     expect(show).to_be_hidden()
-    page.get_by_role("button", name="Follow").click()
+    page.get_by_role("button", name="Resume").click()
     page.locator("tr[data-seq] a").first.focus()
     standing = top(page)
     called(guard, "notes::third")
     expect(show).to_contain_text("new")
     assert top(page) == standing, "nor while somebody reads one"
-    assert str(page.evaluate(LOST)).startswith("Stopped at")
+    assert str(page.evaluate(LOST)).startswith("Disconnected at")
     called(guard, "notes::fourth")
-    expect(page.locator("[data-tail-state]")).to_have_text("Following")
+    expect(page.locator("[data-tail-state]")).to_have_text("Live")
 
 
 def test_a_filter_is_the_address_and_a_record_has_its_proof(seen: Seen, guard: Served) -> None:
@@ -123,7 +123,7 @@ def test_a_filter_is_the_address_and_a_record_has_its_proof(seen: Seen, guard: S
     page.keyboard.press("Enter")
     page.wait_for_url("**/audit/1")
     assert seen.heading == "Record 1"
-    expect(page.get_by_text("It is the one that the content and the hash before it give.")).to_be_visible()
+    expect(page.get_by_text("Hash verified.")).to_be_visible()
 
 
 def test_the_whole_log_is_verified_from_the_page(seen: Seen, guard: Served) -> None:
@@ -131,9 +131,9 @@ def test_the_whole_log_is_verified_from_the_page(seen: Seen, guard: Served) -> N
     page.goto(guard.url + "/audit")
     seen.press("Verify now")
     assert page.url.endswith("/audit/verify")
-    expect(page.get_by_text("The chain is whole", exact=True)).to_be_visible()
+    expect(page.get_by_text("Integrity OK", exact=True)).to_be_visible()
     page.goto(guard.url + "/audit")
-    expect(page.get_by_text("The chain is whole: verified to")).to_be_visible()
+    expect(page.get_by_text("Integrity OK: verified up to")).to_be_visible()
 
 
 def test_an_export_is_a_file_to_take_away(seen: Seen, guard: Served) -> None:

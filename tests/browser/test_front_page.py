@@ -27,7 +27,7 @@ def test_before_anybody_was_let_in_it_says_how(look: Seen, running: Served, sche
     answer = look.page.goto(running.url + "/")
     assert answer is not None
     assert (answer.status, look.page.url) == (200, running.url + "/login")
-    assert look.heading == "Nobody can sign in yet"
+    assert look.heading == "No users yet"
     assert look.page.get_by_role("alert").count() == 0
     assert (lightness(look) > 384) == (scheme == "light")
     nothing_to_complain_about(look, running)
@@ -41,7 +41,7 @@ def test_with_its_ledger_down_it_says_that_it_takes_no_calls(
     with sitting(browser, guard, shown, scheme, width) as seen:
         seen.page.goto(guard.url + "/")
         seen.page.screenshot(path=tmp_path / "page.png", full_page=True)
-        assert "The guard takes no calls." in seen.page.get_by_role("alert").inner_text()
+        assert "Calls are blocked" in seen.page.get_by_role("alert").inner_text()
         assert "mcpguard status" in seen.page.get_by_role("alert").inner_text()
         assert str(guard.data_dir) not in seen.page.content()
         nothing_to_complain_about(seen, guard)
@@ -57,5 +57,5 @@ def test_a_page_that_does_not_exist_leads_back(look: Seen, running: Served) -> N
     assert "404" in complaint, "that the page itself is one is the browser's only complaint"
     look.complaints.clear()
     nothing_to_complain_about(look, running)
-    look.follow("Back to the start")
-    assert look.heading == "Nobody can sign in yet"
+    look.follow("Back to the start page")
+    assert look.heading == "No users yet"

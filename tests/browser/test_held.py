@@ -28,7 +28,7 @@ def test_a_call_comes_while_somebody_looks_and_is_allowed(
     with sitting(browser, guard, shown) as seen:
         page = seen.page
         page.goto(guard.url + "/held")
-        expect(page.get_by_text("No call waits.")).to_be_visible()
+        expect(page.get_by_text("No held calls.")).to_be_visible()
         with seeding.held():
             expect(page.locator("[data-count=held]")).to_have_text("2")
             page.get_by_role("link", name="Show 2 new").click()
@@ -54,7 +54,7 @@ def test_without_a_script_it_is_denied_and_the_reason_is_told(
     with seeding.held(), sitting(browser, guard, shown, script=False) as seen:
         page = seen.page
         page.goto(guard.url + "/")
-        seen.follow("Answer slack:create_message")
+        seen.follow("Review slack:create_message")
         page.get_by_label("Reason").fill("Not before the tests are green.")
         seen.press("Deny")
         assert "Denied slack:create_message for nightly-report" in page.get_by_role("status").inner_text()

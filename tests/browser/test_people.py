@@ -37,7 +37,7 @@ def ada(browser: Browser, guard: Served) -> Iterator[Seen]:
         seen.watch()
         seen.page.goto(link(guard))
         fill(seen, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
-        seen.press("Make the first admin")
+        seen.press("Create admin")
         yield seen
 
 
@@ -81,16 +81,16 @@ def sign_in(seen: Seen, guard: Served, name: str, password: str) -> None:
 def test_a_caller_is_let_in_uses_its_token_and_is_revoked(ada: Seen, guard: Served) -> None:
     page = ada.page
     page.goto(guard.url + "/callers")
-    ada.follow("Let a caller in")
+    ada.follow("Create token")
     assert is_sound(ada)
     fill(ada, Name="Desk", Reason="for the build")
     page.get_by_label("Name", exact=True).evaluate("field => field.removeAttribute('pattern')")
-    ada.press("Let it in")
+    ada.press("Create token")
     assert problem(ada).startswith("The name must have")
     assert page.get_by_label("Reason").input_value() == "for the build"
     fill(ada, Name="desk")
     page.get_by_label("write").check()
-    ada.press("Let it in")
+    ada.press("Create token")
     assert ada.heading == "desk is let in"
     token = page.locator("#token").inner_text()
     assert token in page.locator("#http").inner_text()
@@ -98,7 +98,7 @@ def test_a_caller_is_let_in_uses_its_token_and_is_revoked(ada: Seen, guard: Serv
     assert hello(guard, token + "x") == 401
     ada.follow("I have copied it")
     assert token not in page.content()
-    last = page.locator(".facts div", has_text="Last here")
+    last = page.locator(".facts div", has_text="Last seen")
     assert last.locator("time").count() == 1, "its token was used"
     fill(ada, Reason="over")
     ada.press("Revoke")
@@ -110,11 +110,11 @@ def test_a_call_is_tried_and_what_was_typed_stays(ada: Seen, guard: Served) -> N
     ada.page.goto(guard.url + "/policy")
     assert is_sound(ada)
     fill(ada, Caller="anonymous", Server_and_name="files:read_file", Arguments='{"path": 1, "path": 2}')
-    ada.press("Try it")
-    assert problem(ada).startswith("The arguments are no JSON with one meaning")
+    ada.press("Test")
+    assert problem(ada).startswith("The arguments are not strict JSON")
     fill(ada, Arguments='{"path": "notes.txt"}')
-    ada.press("Try it")
-    assert ada.page.get_by_role("heading", name="It would be refused.").is_visible()
+    ada.press("Test")
+    assert ada.page.get_by_role("heading", name="This call would be denied.").is_visible()
     assert ada.page.get_by_label("Arguments").input_value() == '{"path": "notes.txt"}'
     assert ada.page.get_by_role("row").filter(has_text="server.standing").get_by_text("refuses").is_visible()
 
@@ -124,7 +124,7 @@ def test_somebody_is_let_in_signs_in_and_changes_their_password(ada: Seen, brows
     assert is_sound(ada)
     fill(ada, Name="bob", New_password=OTHER, The_same_again=OTHER)
     ada.page.get_by_label("Role").select_option("auditor")
-    ada.press("Let them in")
+    ada.press("Add user")
     assert told(ada) == "bob may sign in as auditor."
     with (
         browser.new_context(java_script_enabled=False) as here,
@@ -140,7 +140,7 @@ def test_somebody_is_let_in_signs_in_and_changes_their_password(ada: Seen, brows
         assert problem(bob) == "The current password is wrong."
         fill(bob, Present_password=OTHER, New_password=THIRD, The_same_again=THIRD)
         bob.press("Change it")
-        assert told(bob) == "Changed your password. Your other sessions have ended."
+        assert told(bob) == "Changed your password and ended your other sessions."
         other.page.reload()
         assert other.heading == "Sign in"
         sign_in(other, guard, "bob", OTHER)
@@ -161,12 +161,12 @@ def test_looks_are_chosen_and_kept(ada: Seen, guard: Served, tmp_path: Path) -> 
     assert is_sound(ada)
     ada.page.get_by_label("Dark").check()
     ada.press("Save")
-    assert told(ada) == "Saved how the pages look, in this browser."
+    assert told(ada) == "Saved the appearance for this browser."
     ada.page.goto(guard.url + "/callers")
     ada.page.screenshot(path=tmp_path / "page.png")
     assert ada.page.locator("html").get_attribute("data-theme") == "dark"
     ada.page.goto(guard.url + "/settings")
-    ada.page.get_by_label("As this machine says").check()
+    ada.page.get_by_label("System").check()
     ada.press("Save")
     assert ada.page.locator("html").get_attribute("data-theme") is None
     assert not [each for each in ada.complaints if "Failed to load" not in each]

@@ -41,9 +41,9 @@ def bring(seen: Seen, guard: Served, name: str, which: str) -> None:
     page.goto(guard.url + "/servers/add")
     fill(seen, Name=name, Command=sys.executable, Arguments=f"-m\nmcpguard.demo\n{which}", Folder=str(ROOT))
     page.get_by_label("Sandbox").select_option("none")
-    seen.press("Add to quarantine")
+    seen.press("Add server")
     assert seen.heading == name
-    seen.press("Run it on this host and inspect")
+    seen.press("Inspect without sandbox")
     expect(page.get_by_role("status")).to_contain_text(f"Inspected {name}")
 
 
@@ -69,8 +69,8 @@ def test_a_slow_inspection_is_shown_at_once_and_the_page_leads_to_the_review_by_
     run("server", "add", "slow", "--cwd", ROOT, "--sandbox", "none", "--data-dir", guard.data_dir, "--", *command)
     page = either.page
     page.goto(guard.url + "/servers/slow")
-    either.press("Run it on this host and inspect")
-    expect(page.get_by_role("heading", name="Inspection under way")).to_be_visible()
+    either.press("Inspect without sandbox")
+    expect(page.get_by_role("heading", name="Inspection in progress")).to_be_visible()
     expect(page.locator("[aria-current=step]")).to_have_text("Starting or contacting it …")
     if page.locator("[data-again-link]").is_hidden():  # without scripts the page is loaded again while axe looks
         assert faults(either) == []
@@ -84,11 +84,11 @@ def test_a_server_is_added_inspected_and_approved_in_part(either: Seen, guard: S
     bring(either, guard, "notes", "honest")
     page = either.page
     assert not page.get_by_label("Choose read_note").is_checked(), "nobody has chosen anything"
-    either.press("Select all clean ones")
+    either.press("Select all clean")
     assert page.get_by_label("Choose read_note").is_checked(), "nothing was found in it"
     page.get_by_label("Choose delete_note").uncheck()
     page.get_by_label("Effect of write_note").select_option("destructive")
-    decide(either, "Approve with what is chosen", "read all of it")
+    decide(either, "Approve selected", "read all of it")
     expect(page.get_by_role("status")).to_contain_text("Approved notes with 9 of 10 capabilities.")
     page.goto(guard.url + "/servers/notes/capabilities?standing=pending")
     assert page.get_by_role("link", name="delete_note").is_visible()
@@ -105,7 +105,7 @@ def test_whoever_is_too_late_keeps_what_they_typed(either: Seen, guard: Served) 
     page.get_by_label("Choose word_count").check()
     patch = '{"args": ["-m", "mcpguard.demo", "poisoned"]}'
     assert run("server", "patch", "notes", patch, "--data-dir", guard.data_dir).returncode == 0
-    decide(either, "Approve with what is chosen", "as I had read it")
+    decide(either, "Approve selected", "as I had read it")
     assert page.get_by_role("heading", name="Nothing happened: notes changed while you read").is_visible()
     assert page.locator("#decide").get_by_label("Reason").input_value() == "as I had read it"
     assert page.get_by_text("how notes is launched or reached").is_visible()
@@ -124,8 +124,8 @@ def test_a_hostile_server_is_read_and_left_in_quarantine_on_a_narrow_screen(narr
     assert not page.get_by_label("Choose wind").is_checked()
     narrow.follow("Where is finding 1")
     assert page.url.endswith("#at-1")
-    decide(narrow, "Leave in quarantine", "it wants things to be kept from people")
+    decide(narrow, "Keep in quarantine", "it wants things to be kept from people")
     expect(page.get_by_role("status")).to_contain_text("Left weather in quarantine.")
     page.goto(guard.url + "/")
-    assert page.get_by_text("Nothing waits.").is_visible()
+    assert page.get_by_text("All clear.").is_visible()
     nothing_to_complain_about(narrow, guard)

@@ -31,12 +31,12 @@ def scriptless(browser: Browser) -> Iterator[Seen]:
 def test_the_first_admin_is_made_signs_out_and_in_again(scriptless: Seen, guard: Served) -> None:
     page = scriptless.page
     page.goto(link(guard))
-    assert scriptless.heading == "Make the first admin"
+    assert scriptless.heading == "Create the first admin"
     fill(scriptless, Name="ada", Password=PASSWORD, The_same_again=PASSWORD + ".")
-    scriptless.press("Make the first admin")
+    scriptless.press("Create admin")
     assert problem(scriptless) == "The two passwords differ."
     fill(scriptless, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
-    scriptless.press("Make the first admin")
+    scriptless.press("Create admin")
     assert scriptless.heading == "Inbox"
     scriptless.follow("Sign out")
     assert scriptless.heading == "Sign out"
@@ -103,7 +103,7 @@ def test_the_forms_look_as_they_should(look: Seen, tmp_path: Path) -> None:
         fill(look, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
         look.page.screenshot(path=tmp_path / "setup.png", full_page=True)
         with look.page.expect_navigation():
-            look.page.get_by_role("button", name="Make the first admin").press("Enter")
+            look.page.get_by_role("button", name="Create admin").press("Enter")
         assert look.heading == "Inbox"
         for path, name in (("/logout", "logout"), ("/login", "login")):
             look.asked.clear()

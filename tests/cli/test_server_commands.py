@@ -193,7 +193,7 @@ def test_a_decision_without_a_reason_changes_nothing(desk: Desk) -> None:
     for words in (["server", "block", "notes"], ["server", "permit", "notes"]):
         result = desk(*words, "--reason", " ")
         assert (result.exit_code, result.stdout) == (1, "")
-        assert "must say why" in result.stderr
+        assert "must not be blank" in result.stderr
     assert desk.json("server", "show", "notes")["standing"] == "quarantined"
     assert desk.decisions() == []
 

@@ -259,5 +259,5 @@ async def test_the_pages_say_so(tmp_path: Path) -> None:
     async with starting(tmp_path, script) as guard:
         sends = await somebody(guard)
         page = await guard.http.get(f"{guard.where.url}/servers/web", headers=sends)
-        assert "It is being started; calls wait for that." in page.text
+        assert "Starting; calls wait until it is ready." in page.text
         assert ">starting<" in (await guard.http.get(f"{guard.where.url}/servers", headers=sends)).text

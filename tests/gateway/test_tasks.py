@@ -60,4 +60,4 @@ async def test_whoever_reviews_it_is_told(tmp_path: Path) -> None:
         for path in ("/servers/web", "/servers/web/capability?kind=tool&name=grind"):
             page = text((await guard.http.get(guard.where.url + path, headers=looks)).text).lower()
             assert "needs tasks" in page, path
-            assert "which the guard does not carry: every call of it is refused" in page
+            assert "not supported by the guard: all calls are denied" in page

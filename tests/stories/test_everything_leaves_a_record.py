@@ -20,7 +20,7 @@ from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.people import Role
 from mcpguard.gateway.methods import Methods
-from mcpguard.web.api.openapi import routed
+from mcpguard.web.api.openapi import routes_with_needs
 from tests import people
 from tests.gate import gate, process
 from tests.gateway.holding import HELD, Making, held
@@ -174,7 +174,7 @@ async def test_every_route_that_changes_something_leaves_who_did_it(tmp_path: Pa
             await part(walk)
         assert guard.verified().whole
         assert {*await invalid_events(guard)} == set()
-    changing = {(method, path) for method, path, _ in routed(bare()) if method != "GET"}
+    changing = {(method, path) for method, path, _ in routes_with_needs(bare()) if method != "GET"}
     assert walk.done | HELD_CALLS | OWN_PASSWORD == changing
 
 
@@ -216,7 +216,7 @@ async def test_what_is_let_out_as_a_file_leaves_who_has_it(guard: World) -> None
 
 
 async def test_what_only_shows_leaves_nothing(guard: World) -> None:
-    for method, path, _ in routed(bare()):
+    for method, path, _ in routes_with_needs(bare()):
         if method == "GET" and path != EXPORTS:
             before = len(guard.said())
             names = {"server": "x", "ticket": "x", "seq": "1", "call": "x"}
@@ -320,7 +320,7 @@ def leaves(command: Any, name: str = "") -> dict[str, Any]:  # noqa: ANN401 - of
 def test_every_command_reads_or_uses_what_leaves_a_record() -> None:
     found = leaves(typer.main.get_command(build([])))
     assert sorted(found) == sorted(COMMANDS)
-    routes = {f"{method} {path.removeprefix(API)}" for method, path, _ in routed(bare()) if method != "GET"}
+    routes = {f"{method} {path.removeprefix(API)}" for method, path, _ in routes_with_needs(bare()) if method != "GET"}
     kinds = {kind.value for kind in RecordKind}
     assert set(COMMANDS.values()) <= {READS} | routes | kinds
 

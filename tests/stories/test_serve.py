@@ -62,7 +62,7 @@ def test_it_answers_on_the_network(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as guard:
         assert guard.get("/healthz").json() == {"status": "alive"}
         assert guard.get("/readyz").json() == {"status": "ready"}
-        assert "Nobody can sign in yet" in guard.get("/login").text
+        assert "No users yet" in guard.get("/login").text
         assert guard.get("/static/guard.css").headers["content-type"].startswith("text/css")
         assert guard.get("/", host=f"rebound.example:{guard.port}").status_code == 421
         for path in ("/", "/nowhere", "/healthz", "/static/guard.css"):

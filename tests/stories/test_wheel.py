@@ -148,7 +148,7 @@ def test_it_serves_its_pages_and_makes_its_database(installed: Installed) -> Non
     command = (str(installed.bin / "mcpguard"),)
     with serving(data_dir, command=command, cwd=installed.elsewhere, environ=ISOLATED) as guard:
         page = guard.get("/login")
-        assert (page.status_code, "Nobody can sign in yet" in page.text) == (200, True)
+        assert (page.status_code, "No users yet" in page.text) == (200, True)
         assert [guard.get(f"/static/guard.{kind}").status_code for kind in ("css", "js")] == [200, 200]
         assert "Not found" in guard.get("/nowhere").text
         guard.signal(signal.SIGTERM)

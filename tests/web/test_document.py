@@ -9,7 +9,7 @@ from jsonschema_rs import Draft202012Validator
 
 from mcpguard.domain.people import Right
 from mcpguard.ledger.export.formats import FORMS
-from mcpguard.web.api.openapi import PROBLEM, WHEN, routed
+from mcpguard.web.api.openapi import PROBLEM, WHEN, routes_with_needs
 from mcpguard.web.api.reference import groups
 from mcpguard.web.gate.security import SECURITY_HEADERS
 from tests.web.conforming import api
@@ -30,7 +30,7 @@ async def test_both_doors_serve_it_to_everybody(guard: World) -> None:
 
 def test_every_route_is_in_it_once_with_its_right_and_a_name_of_its_own() -> None:
     there = {(method.upper(), path): one["x-right"] for path, method, one in OPERATIONS}
-    routes = {(method, path): needs.right for method, path, needs in routed(bare())}
+    routes = {(method, path): needs.right for method, path, needs in routes_with_needs(bare())}
     assert routes.pop(("GET", "/metrics")) is Right.LOOK, "it has a form of its own, and is none of the API's"
     assert there == routes
     names = [one["operationId"] for _, _, one in OPERATIONS]
@@ -145,7 +145,7 @@ async def test_the_page_shows_every_route_and_needs_no_script(guard: World) -> N
 
 def test_what_the_page_shows_is_escaped() -> None:
     """Nothing in the document is anybody else's; if that changes one day, it is inert."""
-    hostile: dict[str, Any] = json.loads(json.dumps(api()).replace("The servers, by name", "<script>alert(1)</script>"))
+    hostile: dict[str, Any] = json.loads(json.dumps(api()).replace("List the servers", "<script>alert(1)</script>"))
     from mcpguard import assets  # noqa: PLC0415 - only here
     from mcpguard.web.views import PageViews  # noqa: PLC0415 - only here
 

@@ -26,7 +26,7 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import chains
 from mcpguard.store.rows import records as records_of
 from mcpguard.store.rows.records import COLUMNS
-from mcpguard.web.downloads import Streamed
+from mcpguard.web.downloads import StreamedDownload
 from tests import people
 from tests import second_bundle_verifier as second
 from tests.gate import Gate, gate
@@ -292,7 +292,7 @@ async def test_a_source_is_let_go_of_when_nobody_takes_it_any_more() -> None:
             waiting.set()
             await anyio.sleep_forever()
 
-    await Streamed(parts(), "text/plain", "x")({"type": "http", "asgi": {"spec_version": "2.3"}}, receive, send)
+    await StreamedDownload(parts(), "text/plain", "x")({"type": "http", "asgi": {"spec_version": "2.3"}}, receive, send)
     assert ended.is_set()
     assert made == [0]
 

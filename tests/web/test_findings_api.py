@@ -11,7 +11,7 @@ from mcpguard.domain.findings import InspectionFindings
 from mcpguard.domain.people import Role
 from mcpguard.guard.servers.listed_findings import ListedFindings, definition_findings
 from mcpguard.inspection.detectors.detector import Surroundings
-from mcpguard.web.api.shown import shown
+from mcpguard.web.api.etag_responses import server_response
 from tests.web.rest import browser
 from tests.web.reviewing import POISONED, SERVERS, inspected, said, tool
 from tests.world import World
@@ -100,7 +100,7 @@ async def test_nobody_waits_while_a_server_is_shown_in_which_very_much_was_found
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(others)
-        answer = await shown(guard.now.guard, "notes")
+        answer = await server_response(guard.now.guard, "notes")
         tasks.cancel_scope.cancel()
     assert len(answer.body) > 10 << 20
     assert turns > 100

@@ -167,7 +167,7 @@ async def test_both_forms_say_the_same_and_every_metric_is_there(tmp_path: Path)
         ours = {name for name, _ in text if name.startswith("mcpguard_")}
         assert ours == {name for name, _ in is_open if name.startswith("mcpguard_")}
         for metric in METRICS:
-            there = {name for name in ours if name in (metric.shown, f"{metric.shown}_bucket")}
+            there = {name for name in ours if name in (metric.exposed_name, f"{metric.exposed_name}_bucket")}
             assert there or metric.name in (
                 "mcpguard_findings",
                 "mcpguard_definition_findings",

@@ -62,7 +62,7 @@ async def test_a_guard_that_can_record_says_that_it_is_ready(guard: World) -> No
         answer = await door.get("/readyz")
         assert (answer.status_code, answer.json()) == (200, {"status": "ready"})
     page = (await guard.network.get("/", headers=await browser(guard, Role.VIEWER))).text
-    assert "Nothing waits." in page
+    assert "All clear." in page
     assert 'role="alert"' not in page
 
 
@@ -81,8 +81,8 @@ async def test_a_guard_that_cannot_record_says_that_it_takes_no_calls(guard: Wor
         assert (alive.status_code, alive.json()) == (200, {"status": "alive"})
     page = await guard.network.get("/", headers=by)
     assert page.status_code == 200
-    assert "<b>The guard takes no calls.</b>" in page.text
-    assert "Ledger down" in page.text
+    assert "<b>Calls are blocked: the audit log cannot be written.</b>" in page.text
+    assert "Audit log: not recording" in page.text
 
 
 async def test_only_the_operator_learns_the_cause(guard: World) -> None:

@@ -6,7 +6,7 @@ import pytest
 from fastapi import APIRouter, FastAPI
 
 from mcpguard.domain.people import Right, Role
-from mcpguard.web.api.openapi import routed
+from mcpguard.web.api.openapi import routes_with_needs
 from tests.web.conforming import conforms
 from tests.web.everybody import EVERYBODY, standing
 from tests.web.rest import API, bare, browser, program
@@ -14,7 +14,7 @@ from tests.web.reviewing import add
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
-ROUTES = [(method, path, needs.right) for method, path, needs in routed(bare())]
+ROUTES = [(method, path, needs.right) for method, path, needs in routes_with_needs(bare())]
 OPEN = {f"{API}/openapi.json", f"{API}/docs"}
 SAMPLES = {"server": "notes", "ticket": "none", "caller": "somebody", "user": "nobody", "token": "none"} | {
     "seq": "1",
@@ -39,7 +39,7 @@ def test_a_route_that_is_not_of_our_kind_is_found() -> None:
     router.get("/more")(lambda: None)
     app.include_router(router, prefix=API)
     with pytest.raises(TypeError, match=f"{API}/more"):
-        list(routed(app))
+        list(routes_with_needs(app))
 
 
 @pytest.mark.parametrize("who", EVERYBODY)

@@ -1,11 +1,11 @@
-// Makes pages livelier that work without it: local times, countdowns, what is new, keys. It writes text and attributes
-// only, never markup, and asks nobody but the server that it came from.
+// Enhances pages that also work without it: local times, countdowns, live updates, shortcuts. It writes text and
+// attributes only, never markup, and sends requests only to the server that it came from.
 "use strict";
 
 const body = document.body;
 const seconds = (time) => (Date.parse(time.dateTime) - Date.now()) / 1000;
 
-// Times are UTC from the server; here they become the reader's own.
+// The server writes times in UTC; here they are shown in the reader's time zone.
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium", hourCycle: "h23" });
 const short = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
@@ -34,7 +34,7 @@ function tick() {
       case "stamp": write(time, at.toDateString() === new Date().toDateString() ? short.format(at) : dated.format(at)); break;
       case "brief": write(time, (at.toDateString() === new Date().toDateString() ? minute : day).format(at)); break;
       case "age": write(time, -seconds(time) < 1 ? "now" : `${long(-seconds(time))} ago`); break;
-      case "left": write(time, seconds(time) > 0 ? long(seconds(time)) : "over"); break;
+      case "left": write(time, seconds(time) > 0 ? long(seconds(time)) : "expired"); break;
     }
   }
   for (const bar of document.querySelectorAll("progress[data-until]")) {
@@ -42,7 +42,7 @@ function tick() {
   }
 }
 
-// What is new is counted; rows never move under the cursor. A page says in `data-watch` which count it shows.
+// New entries are only counted, so that rows never move under the cursor. `data-watch` names the count of a page.
 const watched = document.querySelector("[data-watch]");
 const first = {};
 let records = null;
@@ -61,7 +61,7 @@ function news(said) {
   const more = word === "records" ? said.records - Number(watched.dataset.last || records) : (said.counts[word] || 0) - first[word];
   watched.hidden = more === 0;
   const label = watched.querySelector("[data-more]");
-  if (label) write(label, more > 0 ? `Show ${more.toLocaleString("en")} new` : "Something has gone: show it as it is now");
+  if (label) write(label, more > 0 ? `Show ${more.toLocaleString("en")} new` : "List changed: reload");
 }
 
 function listen() {
@@ -73,7 +73,7 @@ function listen() {
   window.addEventListener("pagehide", () => stream.close());
 }
 
-// j and k go through what a page lists, / goes to its filter, Escape out of a field; Settings switches them off.
+// j and k move between rows, / focuses the filter, Escape leaves a field. They can be switched off under Settings.
 function rows() {
   return [...document.querySelectorAll("[data-row]")];
 }
@@ -104,7 +104,7 @@ function keys(event) {
   event.preventDefault();
 }
 
-// A form is sent once; whoever chooses many does not do so singly.
+// A form is sent only once, however often its button is pressed. A checkbox in a header selects all rows.
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method !== "post") return;
@@ -126,7 +126,7 @@ document.addEventListener("change", (event) => {
   }
 });
 
-// What the server rendered for another page of ours, as nodes of this one. Scripts in it do not run.
+// Fetches another page of the console as nodes. Scripts in it do not run.
 async function fetched(address) {
   const answer = await fetch(address, { headers: { accept: "text/html" }, redirect: "error" });
   if (!answer.ok) throw new Error(String(answer.status));
@@ -135,16 +135,16 @@ async function fetched(address) {
 
 const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
 
-// Whether somebody is at something in it, or marks text: it is not moved or exchanged then.
+// Whether the reader uses an element or selects text: it must not be moved or replaced then.
 const reading = (element) => element.contains(document.activeElement) || !getSelection().isCollapsed;
 
-// The audit log as it grows. Whoever follows gets new rows on top, unless they read: then, as while it is paused, the
-// rows wait, and their number is said.
+// The live audit log. New rows are added on top, unless the reader is busy with the rows or has paused: then they are
+// held back, and their number is shown.
 function tail(bar) {
   const [state, said, show, pause] = ["state", "said", "show", "pause"].map((name) => bar.querySelector(`[data-tail-${name}]`));
   const place = () => document.querySelector("[data-rows]");
   let top = Number(bar.dataset.top), waiting = [], following = true, busy = false, lost = false, known = top, cut = false;
-  const MOST = 500, still = "newest first; rows do not move while you read";
+  const MOST = 500, still = "newest first; rows stay put while you read";
 
   const reads = () => {
     const list = place();
@@ -162,7 +162,7 @@ function tail(bar) {
   const shown = () => {
     show.hidden = waiting.length === 0;
     write(show, `Show ${cut ? "more than " : ""}${waiting.length.toLocaleString("en")} new`);
-    write(pause, following ? "Pause" : "Follow");
+    write(pause, following ? "Pause" : "Resume");
   };
   const look = async () => {
     if (busy || cut || known <= top) return;
@@ -175,14 +175,14 @@ function tail(bar) {
       cut = body.hasAttribute("data-more") || waiting.length > MOST;
       if (following && !cut && !reads()) put(); else shown();
     } catch {
-      write(said, "New records could not be read; it is tried again with the next.");
+      write(said, "New records could not be loaded; retrying with the next one.");
     } finally {
       busy = false;
     }
     if (known > top) setTimeout(look, 1000);
   };
 
-  write(state, "Following");
+  write(state, "Live");
   write(said, still);
   pause.hidden = false;
   bar.querySelector("[data-tail-newer]").hidden = true;
@@ -190,24 +190,23 @@ function tail(bar) {
   show.addEventListener("click", put);
   pause.addEventListener("click", () => {
     following = !following;
-    write(state, following ? "Following" : `Paused at ${short.format(new Date())}`);
+    write(state, following ? "Live" : `Paused at ${short.format(new Date())}`);
     if (following && waiting.length) put(); else shown();
   });
   document.addEventListener("guard:now", (event) => {
-    if (lost) { lost = false; write(state, following ? "Following" : "Paused"); write(said, still); }
+    if (lost) { lost = false; write(state, following ? "Live" : "Paused"); write(said, still); }
     known = event.detail.records;
     look();
   });
   document.addEventListener("guard:lost", () => {
     if (lost) return;
     lost = true;
-    write(state, `Stopped at ${short.format(new Date())}`);
-    write(said, "live updates come again when the guard answers; reload to see the newest");
+    write(state, `Disconnected at ${short.format(new Date())}`);
+    write(said, "updates resume when the guard is reachable; reload to see the newest records");
   });
 }
 
-// A part of a page that changes by itself, until it says so no more, or the page leads elsewhere. While somebody is at
-// it, it waits.
+// Refreshes a part of a page by itself, until that part is final or the page redirects; not while the reader uses it.
 function again(part) {
   if (!part.dataset.again) return;
   part.querySelector("[data-again-link]")?.setAttribute("hidden", "");
@@ -220,12 +219,12 @@ function again(part) {
         if (next) part.replaceChildren(...document.importNode(next, true).childNodes);
         tick();
       }
-    } catch { /* the next time, perhaps */ }
+    } catch { /* The guard is not reachable now; the next round tries again. */ }
     again(part);
   }, Number(part.dataset.again));
 }
 
-// A key that is added to the filter is only typed, so that its value can follow.
+// A key that is added to the filter is only typed there, so that the reader can enter its value.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-add]"), field = document.querySelector("[data-filter]");
   if (!link || !field || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -235,7 +234,7 @@ document.addEventListener("click", (event) => {
   field.setSelectionRange(field.value.length, field.value.length);
 });
 
-// What is shown once can be copied with one press. A browser that allows it nowhere shows no button.
+// Copy buttons for secrets that are shown once. They stay hidden where the browser has no clipboard access.
 for (const button of document.querySelectorAll("button[data-copy]")) {
   if (!navigator.clipboard) break;
   button.hidden = false;
@@ -245,7 +244,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// An address that points into something folded opens it.
+// Opens the fold that the address points into.
 function unfold() {
   const wanted = document.querySelector(":target");
   const fold = wanted && wanted.closest("details");

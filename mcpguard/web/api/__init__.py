@@ -1,1 +1,1 @@
-"""The operator's REST API, one router for each subject."""
+"""The REST API for programs, one router for each subject."""

@@ -1,10 +1,10 @@
 """The API as an application: the same routes at the operator's socket and on the network.
 
 Rules kept here:
-1. A path has one way to be written: none of ours needs an escape, so one that has any is nobody's.
-2. Whatever is asked for, and however it is refused, is answered as a problem, and kept by nobody on the way.
-3. HEAD is GET without the body. No other origin's page reads an answer: there are no CORS headers.
-4. The routes are built for the first request: nothing else at a start takes as long.
+1. Each path has one spelling: no route needs an escape, so a path with any is unknown.
+2. Every error is answered as a problem, and no cache may keep an answer.
+3. HEAD is GET without the body. Pages of other origins cannot read answers: there are no CORS headers.
+4. The routes are built for the first request, because nothing else at a start takes as long.
 """
 
 from functools import partial
@@ -22,7 +22,7 @@ from mcpguard.web.api.routes.decisions import decisions
 from mcpguard.web.api.routes.documents import documents
 from mcpguard.web.api.routes.exports import HEAD, exports
 from mcpguard.web.api.routes.guard import guarding
-from mcpguard.web.api.routes.held import held
+from mcpguard.web.api.routes.held_calls import held_calls
 from mcpguard.web.api.routes.operators import operators
 from mcpguard.web.api.routes.people import people, sessions
 from mcpguard.web.api.routes.pruning import pruning
@@ -32,7 +32,7 @@ from mcpguard.web.api.routes.servers import servers
 from mcpguard.web.api.routes.settings import settings
 from mcpguard.web.api.routes.signing import signing
 from mcpguard.web.gate.problems import nothing_here, tell_problems
-from mcpguard.web.lazy_app import Later
+from mcpguard.web.lazy_app import LazyApp
 from mcpguard.web.metrics.page import metrics
 from mcpguard.web.views import PageViews
 
@@ -42,7 +42,7 @@ SUBJECTS = (
     decisions,
     capabilities,
     calls,
-    held,
+    held_calls,
     callers,
     exports,
     records,
@@ -57,7 +57,7 @@ SUBJECTS = (
 
 
 def routes(guard: Guard) -> FastAPI:
-    """The routes, without what stands before them. To include a router would build its routes a second time."""
+    """Builds the routes, without the gates before them. Including a router would build its routes a second time."""
     app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     tell_problems(app, guard.tallies)
     for subject in (*SUBJECTS, metrics):
@@ -67,10 +67,10 @@ def routes(guard: Guard) -> FastAPI:
 
 
 class Api:
-    """The routes, and what stands before them; one for all doors. Takes nothing but HTTP."""
+    """The application of the API, shared by all listeners. Takes HTTP only."""
 
     def __init__(self, guard: Guard) -> None:
-        self._routes = Later(partial(routes, guard))
+        self._routes = LazyApp(partial(routes, guard))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         head = scope["method"] == "HEAD"

@@ -1,4 +1,4 @@
-"""What can be sent: every body with its fields. A field that is not known is refused, and nothing is converted."""
+"""The bodies of requests with their fields. Unknown fields are refused, and values are not converted."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
@@ -23,7 +23,7 @@ from mcpguard.ledger.export.selection import Selection
 
 def _not_blank(text: str) -> str:
     if not text.strip():
-        raise PydanticCustomError("blank", "must say why")
+        raise PydanticCustomError("blank", "must not be blank")
     return text
 
 
@@ -37,35 +37,37 @@ _PRINT: Final = f"v1:{'0' * 64}"
 
 
 class ApiBody(BaseModel):
-    """What all share."""
+    """The base of all bodies."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 def example(shown: dict[str, Any]) -> ConfigDict:
-    """What such a body may look like."""
+    """Adds an example to the schema of a body."""
     return ConfigDict(json_schema_extra={"examples": [shown]})
 
 
 class AddedBody(ApiBody):
-    """A server, with one entry as it would stand in `mcpServers`."""
+    """A server to add: its name and its entry, as in `mcpServers`."""
 
     model_config = example({"name": "files", "config": {"command": "npx", "args": ["-y", "a-server-of-files@1.2.3"]}})
 
     name: str
     config: dict[str, Any]
-    imported: Annotated[StrictBool, Field(description="Whether it was found among those of another program.")] = False
+    imported: Annotated[
+        StrictBool, Field(description="Whether the entry was imported from the configuration of another program.")
+    ] = False
 
 
 class PatchedBody(ApiBody):
-    """A change of a server's entry; `null` removes a key."""
+    """A change of a server's entry, as a JSON merge patch: `null` removes a key."""
 
     revision: StrictInt
     patch: dict[str, Any]
 
 
 class WhyBody(ApiBody):
-    """A decision that is nothing but its reason."""
+    """The reason of a decision, which is required."""
 
     model_config = example({"why": "nobody needs it any more"})
 
@@ -73,9 +75,8 @@ class WhyBody(ApiBody):
 
 
 class InspectionBody(ApiBody):
-    """What an inspection may do: run or contact a server that nobody approved, and which values it is given.
-
-    `seen` is the fingerprint of the launch that the person was shown.
+    """What an inspection may do. `consent`: run or contact a server that is not approved; `give`: the variables or
+    headers that are passed to it; `seen`: the fingerprint of the launch that the reviewer saw.
     """
 
     why: Text = ""
@@ -85,7 +86,7 @@ class InspectionBody(ApiBody):
 
 
 class PermissionBody(WhyBody):
-    """What a server may ask of clients; everything else it may not."""
+    """The kinds of requests that a server may send to clients; all others are denied."""
 
     model_config = example({"why": "it has to know the folders", "kinds": ["roots"]})
 
@@ -93,7 +94,7 @@ class PermissionBody(WhyBody):
 
 
 class ScreenedBody(WhyBody):
-    """How what a server says is screened; `default`: as the setting says."""
+    """The mode of the scan of a server's responses; `default`: as the setting `screening.mode` says."""
 
     model_config = example({"why": "it reads what anybody may write", "mode": "mask"})
 
@@ -101,7 +102,7 @@ class ScreenedBody(WhyBody):
 
 
 class LookedBody(ApiBody):
-    """What a person looked at, with every capability as `kind:name`."""
+    """The fingerprints that the reviewer saw, with every capability as `kind:name`."""
 
     launch: Print
     observed: Print | None
@@ -109,7 +110,7 @@ class LookedBody(ApiBody):
 
 
 class ApprovingBody(WhyBody):
-    """What of a server is approved."""
+    """What is approved of a server: the capabilities in `only`, or all of them if that is left out."""
 
     model_config = example(
         {
@@ -122,34 +123,40 @@ class ApprovingBody(WhyBody):
 
     seen: LookedBody
     only: list[str] | None = None
-    left_out: Annotated[list[str], Field(description="What is not wanted: refused, and waits for nobody.")] = []
+    left_out: Annotated[
+        list[str], Field(description="Capabilities that are rejected: calls are denied, and they leave the inbox.")
+    ] = []
     effects: dict[str, Effect] = {}
-    prefixes: Annotated[list[str] | None, Field(description="Left out: as they are.")] = None
-    may_ask: Annotated[list[AskKind] | None, Field(description="Left out: as it is.")] = None
+    prefixes: Annotated[
+        list[str] | None, Field(description="Prefixes of resource URIs that can be read. Left out: unchanged.")
+    ] = None
+    may_ask: Annotated[
+        list[AskKind] | None, Field(description="What the server may request from clients. Left out: unchanged.")
+    ] = None
     sandbox: Annotated[
-        Profile | None, Field(description="How it is confined from now on: strict or contained. Left out: as it is.")
+        Profile | None, Field(description="The sandbox from now on: strict or contained. Left out: unchanged.")
     ] = None
     mounts: Annotated[
         list[str] | None,
-        Field(description="All the folders that it sees then, as `PATH` or `PATH:rw`. Left out: as they are."),
+        Field(description="All folders that it can access, as `PATH` or `PATH:rw`. Left out: unchanged."),
     ] = None
     findings_read: Annotated[
         dict[str, list[str]],
         Field(
-            description="The rules of the grave findings (hard, critical or high) that were read, by `kind:name`, or "
-            "`server` for those in its launch. What has others is left out of the approval."
+            description="The rules of the grave findings (hard, critical or high) that were read, by `kind:name`, "
+            "or `server` for those in the launch. A capability with others is left out of the approval."
         ),
     ] = {}
 
     @property
     def approval(self) -> Approval:
-        """Raises InvalidName."""
+        """The approval that the body describes. Raises InvalidName."""
         observed = self.seen.observed
         return Approval(
             ReviewedVersions(
                 Fingerprint(self.seen.launch),
                 None if observed is None else Fingerprint(observed),
-                {parse_key(text): printed(each) for text, each in self.seen.capabilities.items()},
+                {parse_key(text): fingerprint_of(each) for text, each in self.seen.capabilities.items()},
             ),
             None if self.only is None else frozenset(map(parse_key, self.only)),
             self.effects,
@@ -166,7 +173,7 @@ class ApprovingBody(WhyBody):
 
 
 class AboutBody(WhyBody):
-    """A decision about one capability, as it was seen."""
+    """A decision about one capability. `seen`: the fingerprint of the definition that the reviewer saw."""
 
     model_config = example({"why": "read it", "kind": "tool", "name": "read_file", "seen": _PRINT})
 
@@ -180,16 +187,17 @@ class AboutBody(WhyBody):
 
 
 class ApprovingOneBody(AboutBody):
-    """An approval says what the capability does; left out, it is the most careful of what is known."""
+    """The approval of one capability. `effect`: left out, the most harmful of the declared and suggested effects."""
 
     effect: Effect | None = None
     findings_read: Annotated[
-        list[str], Field(description="The rules of the grave findings (hard, critical or high) that were read.")
+        list[str],
+        Field(description="The rules of the grave findings (hard, critical or high) that the reviewer has read."),
     ] = []
 
 
 class GrantedBody(ApiBody):
-    """A caller that is let in; `expires_in`: for how many seconds, left out: 90 days, null: until it is revoked."""
+    """A caller to add. `expires_in`: seconds until its token expires; left out: 90 days; null: never."""
 
     model_config = example({"name": "builder", "servers": ["files"], "effects": ["read"], "expires_in": 86400})
 
@@ -204,7 +212,7 @@ class GrantedBody(ApiBody):
 
 
 class ExportingBody(ApiBody):
-    """An export that somebody makes who reads the store themselves. `q`: a filter; everything if it is left out."""
+    """An export that the sender makes from the store itself. `q`: a filter; left out: all records."""
 
     model_config = example({"forms": ["jsonl"], "after": 1000, "bundle": True})
 
@@ -217,7 +225,7 @@ class ExportingBody(ApiBody):
     bundle: StrictBool = False
     bodies: StrictBool = False
 
-    def wanted(self, selection: Selection) -> AuditExportRequest:
+    def wanted_export(self, selection: Selection) -> AuditExportRequest:
         return AuditExportRequest(
             tuple(dict.fromkeys(self.forms)),
             selection,
@@ -231,16 +239,16 @@ class ExportingBody(ApiBody):
 
 
 class SigningBody(ApiBody):
-    """Nothing: what is signed is all that there is."""
+    """An empty object: a checkpoint always covers the whole log."""
 
     model_config = example({})
 
 
 class RevokedBody(ApiBody):
-    """A caller that is none any more."""
+    """The reason for revoking a caller, which may be left out."""
 
     why: Text = ""
 
 
-def printed(text: str | None) -> Fingerprint | None:
+def fingerprint_of(text: str | None) -> Fingerprint | None:
     return None if text is None else Fingerprint(text)

@@ -1,4 +1,4 @@
-"""A call as somebody wants it made, and what that means."""
+"""The body of a call, and the call that it describes."""
 
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -28,14 +28,14 @@ def _placed(text: str) -> str:
     try:
         parse_reference(text)
     except InvalidName:
-        raise PydanticCustomError("name", "is named server:name") from None
-    if "\0" in text:  # no server has such a name, and not every database could record it
-        raise PydanticCustomError("name", "has no NUL character")
+        raise PydanticCustomError("name", "must be server:name") from None
+    if "\0" in text:  # no server has such a name, and some databases cannot store it
+        raise PydanticCustomError("name", "must not contain a NUL character")
     return text
 
 
 class MeantBody(ApiBody):
-    """What is said that the call does, and why; left out, that is implied by what is called."""
+    """The declared intent of a call: its effect and the reason for it. Left out: implied by the tool."""
 
     operation_type: Effect
     data_sensitivity: Sensitivity = Sensitivity.UNKNOWN
@@ -43,7 +43,7 @@ class MeantBody(ApiBody):
 
 
 class WantedBody(ApiBody):
-    """A call. `caller` is an id or a name; `name` is `server:tool`, or `server:` and a URI or a prompt."""
+    """A call. `caller`: an id or a name; `name`: `server:tool`, or `server:` with a URI or the name of a prompt."""
 
     model_config = example(
         {
@@ -63,11 +63,11 @@ class WantedBody(ApiBody):
     @model_validator(mode="after")
     def _has_what_it_takes(self) -> Self:
         if self.kind == "resource" and self.arguments is not None:
-            raise PydanticCustomError("arguments", "a resource is read without arguments")
+            raise PydanticCustomError("arguments", "a resource takes no arguments")
         return self
 
-    def asked(self, caller: Caller, by: str) -> CallRequest:
-        """The call, in the name of this caller."""
+    def call_request(self, caller: Caller, by: str) -> CallRequest:
+        """Makes the request that calls in the name of this caller."""
         server, name = parse_reference(self.name)
         kind, intent = CapabilityKind(self.kind), self.intent
         params: dict[str, Any] = {"uri" if kind is CapabilityKind.RESOURCE else "name": name}

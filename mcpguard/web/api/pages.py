@@ -1,9 +1,9 @@
-"""Lists in pages: some entries at a time, by a cursor that means nothing to whoever gets it.
+"""Lists in pages: some entries at a time, with an opaque cursor for the next ones.
 
 Rules kept here:
-1. The order is that of one key, and does not change by itself. A cursor names the last entry that was given, so that
-   whatever comes or goes meanwhile, no other entry is left out or given twice.
-2. A cursor gives nothing but a place in a list that its sender may read anyway; a forged one begins elsewhere in it.
+1. The entries are ordered by one key. A cursor names the last entry that was returned, so that entries which come or go
+   meanwhile do not make other entries be skipped or returned twice.
+2. A cursor names only a place in a list that its sender may read anyway; a forged one begins elsewhere in it.
 """
 
 from bisect import bisect_right
@@ -15,9 +15,9 @@ from fastapi import HTTPException, Query
 from mcpguard.codec.cursors import LONGEST_KEYED, BadCursor, decode_after, encode_after
 
 MOST: Final = 1000
-Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="The largest number of entries to return.")]
 Cursor = Annotated[
-    str | None, Query(max_length=LONGEST_KEYED, description="Where to go on: `next` of the page before.")
+    str | None, Query(max_length=LONGEST_KEYED, description="Where to continue: the `next` of the previous page.")
 ]
 T = TypeVar("T")
 
@@ -25,15 +25,15 @@ T = TypeVar("T")
 def page(
     entries: Sequence[T], key: Callable[[T], str], limit: int, cursor: str | None
 ) -> tuple[Sequence[T], str | None]:
-    """Some of the entries, which are sorted by their key, and the cursor with which the others are asked for."""
+    """Returns a page of entries, which are sorted by their key, and the cursor of the next page."""
     begin = 0 if cursor is None else bisect_right(entries, read(cursor, decode_after), key=key)
     found = entries[begin : begin + limit]
     return found, encode_after(key(found[-1])) if begin + limit < len(entries) else None
 
 
 def read(cursor: str, decode: Callable[[str], T]) -> T:
-    """Raises HTTPException for what is no cursor."""
+    """Decodes a cursor. Raises HTTPException for an invalid one."""
     try:
         return decode(cursor)
     except BadCursor as error:
-        raise HTTPException(400, f"{error}; ask without one for the beginning") from None
+        raise HTTPException(400, f"{error}; leave it out to start from the beginning") from None

@@ -1,4 +1,4 @@
-"""The OpenAPI document as people read it: what the page and the document of the repository are made from."""
+"""The OpenAPI document prepared for people: the page of the API and docs/rest.md are made from it."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from mcpguard.web.api.openapi import REF
 
 @dataclass(frozen=True, slots=True)
 class RouteMember:
-    """A parameter, or a member of a body or an answer: its name, what it is, and what it is for."""
+    """A parameter, or a member of a body or an answer: its name, type and description."""
 
     name: str
     form: str
@@ -20,7 +20,7 @@ class RouteMember:
 
 @dataclass(frozen=True, slots=True)
 class RouteAnswer:
-    """A status, and what comes with it."""
+    """A status with the members of its answer."""
 
     status: str
     said: str
@@ -29,7 +29,7 @@ class RouteAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route. `right` is empty where everybody may use it."""
+    """One route. `right`: empty for an open route."""
 
     method: str
     path: str
@@ -55,7 +55,7 @@ class RouteGroup:
 
 
 def groups(document: Mapping[str, Any]) -> list[RouteGroup]:
-    """Everything in the document, by subject."""
+    """Lists all routes of the document, by subject."""
     schemas = document["components"]["schemas"]
     found: defaultdict[str, list[Route]] = defaultdict(list)
     for path, operations in document["paths"].items():
@@ -106,7 +106,7 @@ def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[
 
 
 def form(schema: Mapping[str, Any]) -> str:
-    """What a value is, in a few words."""
+    """Describes the type of a value in a few words."""
     some = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     inside = schema.get("items") or schema.get("additionalProperties")
     if "$ref" in schema:

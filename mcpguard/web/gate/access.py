@@ -1,10 +1,10 @@
-"""Which right a route needs, and who has it.
+"""The right that a route needs, and the check that the sender has it.
 
 Rules kept here:
-1. Every route names exactly one right, or says that it is open; there is no default.
-2. At the operator's socket the peer, whom its credentials name, may do everything. On the network it is the principal
-   that the gate before has found: a person, or an operator's token. An agent's token never is one.
-3. Who may is asked before anything of the body is read.
+1. Every route names exactly one right, or is marked as open; there is no default.
+2. At the operator's socket the peer, identified by the kernel, may do everything. On the network the sender is the
+   principal that `credentials` has identified: a user, or an operator's token; never an agent's token.
+3. The right is checked before anything of the body is read.
 """
 
 from typing import Any, Final
@@ -19,15 +19,15 @@ from mcpguard.web.gate.peer import OperatorPeer
 
 
 class NobodyKnown(GuardError):
-    """Nobody has said who they are, or not in a way that holds."""
+    """The request has no valid credential."""
 
 
 class RightLacking(Forbidden):
-    """Whoever sent this is known, and may not do it."""
+    """The sender is known, and the role does not permit the request."""
 
 
 class Needs:
-    """The right that a route needs; None where everybody is heard."""
+    """The right that a route needs; None for an open route."""
 
     def __init__(self, right: Right | None) -> None:
         self.right = right
@@ -38,13 +38,13 @@ class Needs:
             return
         by = whoever(request)
         if by is None:
-            raise NobodyKnown("sign in, or send an operator's token: Authorization: Bearer mcpo_…")
+            raise NobodyKnown("sign in, or send an API token: Authorization: Bearer mcpo_…")
         if isinstance(by, Principal) and not by.may(self.right):
-            raise RightLacking(f"this needs the right to {self.right}, which the role {by.role} does not have")
+            raise RightLacking(f"this needs the right `{self.right}`, which the role {by.role} does not have")
 
 
 OPEN: Final = Depends(Needs(None))
-"""The dependency of a route that everybody may use."""
+"""The dependency of an open route."""
 
 
 def may(right: Right) -> Any:  # noqa: ANN401 - as FastAPI's own `Depends`
@@ -52,14 +52,14 @@ def may(right: Right) -> Any:  # noqa: ANN401 - as FastAPI's own `Depends`
     return Depends(Needs(right))
 
 
-def needed(route: APIRoute) -> Needs:
-    """The right that a route names. Raises ValueError where it names none, or more than one."""
+def needs_of(route: APIRoute) -> Needs:
+    """Returns the right that a route names. Raises ValueError where it names none, or more than one."""
     (needs,) = (each.dependency for each in route.dependencies if isinstance(each.dependency, Needs))
     return needs
 
 
 def whoever(request: Request) -> OperatorPeer | Principal | None:
-    """Who sent this: the peer at the operator's socket, the principal on the network, or nobody."""
+    """Returns the sender: the peer at the operator's socket, the principal on the network, or None if unknown."""
     peer = getattr(request.state, "peer", None)
     if isinstance(peer, OperatorPeer):
         return peer

@@ -1,11 +1,11 @@
-"""Who decides, at the operator's socket and on the network, as it goes into the record.
+"""The actor of a decision, as the audit log records it, at the operator's socket and on the network.
 
 Rules kept here:
-1. At the socket the account is the kernel's word (`peer`). The program is what can be read of it: it helps whoever
-   reads the record, and proves nothing.
-2. Where nobody is known, nobody decides.
-3. Whether a shell, or a token whose role decides, may let more happen than before are settings. People may whose role
-   decides, and who have given their password a moment ago.
+1. At the socket the kernel vouches for the account (`peer`). The name of the program is only read from /proc: it helps
+   readers of the record, and proves nothing.
+2. An unknown sender cannot decide anything.
+3. Settings say whether a shell, or a token whose role decides, may loosen protection. Users may if their role decides
+   and they have entered their password recently.
 """
 
 import os
@@ -26,13 +26,13 @@ from mcpguard.web.gate.peer import OperatorPeer
 VIA: Final = "operator socket"
 API: Final = "api"
 LONGEST: Final = 60
-"""Characters of each name that somebody else chose."""
+"""The longest name from outside, in characters."""
 _UNIX98: Final = range(136, 144)
 _CONSOLE: Final = 4
 
 
 def actor(request: Request, guard: Guard, via: str = API) -> Actor:
-    """Who sent this request; `via` is the door that they came through on the network. Raises Forbidden."""
+    """Returns the sender of a request; `via` names the door on the network. Raises Forbidden if unknown."""
     match whoever(request):
         case OperatorPeer(pid, uid):
             widens = guard.settings.authority.shell == "full"
@@ -40,7 +40,7 @@ def actor(request: Request, guard: Guard, via: str = API) -> Actor:
         case Principal() as by:
             return _token(by, via, guard) if by.kind == "token" else _person(by, via, guard)
         case None:
-            raise Forbidden("who sent this is not known, so nothing is decided")
+            raise Forbidden("the sender of this request is unknown, so nothing was done")
 
 
 def _person(by: Principal, via: str, guard: Guard) -> Actor:
@@ -58,12 +58,12 @@ def _id(by: Principal) -> str:
 
 
 def peer_of(request: Request) -> str:
-    """From where it comes; empty where that is no address."""
+    """Returns the address of the sender; empty at a Unix socket."""
     return request.client.host if request.client else ""
 
 
 def account(uid: int) -> str:
-    """The account by its number, and by its name if it has one."""
+    """Names an account by its number, and by its name if it has one."""
     try:
         return f"uid:{uid} ({_short(pwd.getpwuid(uid).pw_name)})"
     except KeyError:
@@ -71,7 +71,7 @@ def account(uid: int) -> str:
 
 
 def program(pid: int) -> str:
-    """The executable, the process and its terminal, as far as they can be read: `python3.11 (4711) on pts/3`."""
+    """Names the executable, process and terminal as far as they can be read: `python3.11 (4711) on pts/3`."""
     here = Path("/proc") / str(pid)
     try:
         name = _short((here / "exe").readlink().name)

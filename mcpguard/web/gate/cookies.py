@@ -1,8 +1,7 @@
-"""The cookie by which a browser shows that somebody is signed in.
+"""The session cookie of a signed-in user.
 
-Rules kept here: no script reads it, no other site's page sends it, over TLS nothing but this host sets it, and it goes
-when the browser is closed. One that is there twice could mean two people, and is refused by whoever asks
-(`credentials`).
+Rules kept here: no script can read it, no page of another site sends it, over TLS only this host can set it, and it
+ends with the browser session. A request with two of them could mean two users, and is refused (`credentials`).
 """
 
 from typing import Final
@@ -13,20 +12,20 @@ from starlette.types import Scope
 NAME: Final = "mcpguard_session"
 
 
-def shown(scope: Scope) -> list[str]:
-    """What the browser shows; more than one where somebody else has set another."""
+def session_cookies(scope: Scope) -> list[str]:
+    """Returns the session cookies of a request; more than one if another site has planted one."""
     sent = b";".join(value for name, value in scope["headers"] if name == b"cookie").decode("latin-1")
     pairs = (part.strip().partition("=") for part in sent.split(";"))
     return [value for name, _, value in pairs if name == _name(scope)]
 
 
 def give(response: Response, scope: Scope, value: str) -> None:
-    """Have the browser show this from now on."""
+    """Sets the session cookie in the browser."""
     response.set_cookie(_name(scope), value, path="/", httponly=True, samesite="strict", secure=_is_secure(scope))
 
 
 def take(response: Response, scope: Scope) -> None:
-    """Have it show nothing any more."""
+    """Deletes the session cookie in the browser."""
     response.delete_cookie(_name(scope), path="/", httponly=True, samesite="strict", secure=_is_secure(scope))
 
 

@@ -1,9 +1,10 @@
-"""What a decision rests on, said by the tag of what was looked at: `If-Match`.
+"""Ties a decision to the version that the reviewer saw, by its ETag in `If-Match`.
 
 Rules kept here:
-1. On the network every decision about something that is there names the tag under which it was seen; at the operator's
-   socket it may. `*` names nothing that anybody has seen.
-2. It is compared before anything is done, and once more when it is the decision's turn: it may have had to wait.
+1. On the network every decision about an existing thing names the ETag that was seen; at the operator's socket it may.
+   `*` is refused, because it names nothing that anybody has seen.
+2. The ETag is compared before anything is done, and once more when it is the decision's turn: it may have waited for
+   other decisions that changed its subject.
 """
 
 import re
@@ -21,40 +22,40 @@ from mcpguard.web.gate.peer import OperatorPeer
 IF_MATCH: Final = "if-match"
 _TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e]{1,200})"')
 SHOWN: Final[dict[str, Any]] = {"x-shown-with-tag": True}
-"""Says in the document that the answer has an `ETag`."""
+"""Marks a route whose answer has an `ETag`, for the OpenAPI document."""
 AS_SEEN: Final[dict[str, Any]] = {"x-rests-on-tag": True}
-"""Says there that the request has an `If-Match`."""
+"""Marks a route whose request needs an `If-Match`, for the OpenAPI document."""
 Now = Callable[[], str]
-"""The tag of what stands at this moment."""
+"""Returns the ETag of the current state."""
 
 
 class NotNamed(GuardError):
-    """A decision does not say what it rests on."""
+    """A decision does not name the ETag that it is about."""
 
 
 class Moved(GuardError):
-    """Something else stands now than what the decision rests on. Nothing changed."""
+    """The ETag of a decision is out of date. Nothing was changed."""
 
 
 def etag(tag: str) -> dict[str, str]:
-    """The header with which something is shown."""
+    """Makes the `ETag` header."""
     return {"etag": f'"{tag}"'}
 
 
-def resting(request: Request, by: Actor, now: Now) -> Actor:
-    """Whoever decides, who may do so only as long as `now` is what they saw. Raises NotNamed or Moved."""
+def bind_to_if_match(request: Request, by: Actor, now: Now) -> Actor:
+    """Limits an actor to deciding as long as the ETag in `If-Match` is current. Raises NotNamed or Moved."""
     seen = _seen(request)
     if seen is None:
         if not isinstance(whoever(request), OperatorPeer):
-            raise NotNamed('say what this rests on: If-Match: "…", with the ETag under which you were shown it')
+            raise NotNamed('send If-Match: "…" with the ETag of the version that you reviewed')
         return by
     return _held_to(seen, by, now)
 
 
-def bound(seen: str, by: Actor, now: Now) -> Actor:
-    """The same for a form, which carries the tag. Raises NotNamed or Moved."""
+def bind_to_tag(seen: str, by: Actor, now: Now) -> Actor:
+    """Limits an actor to deciding as long as the ETag that a form carries is current. Raises NotNamed or Moved."""
     if not seen:
-        raise NotNamed("the form does not say what was seen; open the page again")
+        raise NotNamed("the form is incomplete; reload the page and try again")
     return _held_to(seen, by, now)
 
 
@@ -65,7 +66,7 @@ def _held_to(seen: str, by: Actor, now: Now) -> Actor:
     def holds() -> bool:
         nonlocal compared
         if not compared:
-            compared = True  # what is done itself moves what was seen
+            compared = True  # only once: the decision itself changes the tag
             _compare(seen, now)
         return by.holds()
 
@@ -74,7 +75,7 @@ def _held_to(seen: str, by: Actor, now: Now) -> Actor:
 
 def _compare(seen: str, now: Now) -> None:
     if seen != now():
-        raise Moved("this is not what stands now; look at it again, and decide with its new ETag")
+        raise Moved("it changed since you reviewed it; review it again and send the new ETag")
 
 
 def _seen(request: Request) -> str | None:
@@ -83,6 +84,6 @@ def _seen(request: Request) -> str | None:
         return None
     found = _TAG.fullmatch(given[0].strip()) if len(given) == 1 else None
     if found is None:
-        raise NotNamed("If-Match names exactly one ETag, in its quotation marks, and not `*`")
+        raise NotNamed("If-Match takes exactly one ETag in quotation marks, not `*`")
     weak, tag = found.groups()
-    return "" if weak else tag  # a weak tag is the same as none
+    return "" if weak else tag  # a weak tag never matches

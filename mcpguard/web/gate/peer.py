@@ -1,12 +1,12 @@
-"""Who is at the other end of the operator's socket, by the kernel's word.
+"""Identifies the process at the other end of the operator's socket, as the kernel reports it.
 
 Rules kept here:
-1. Only the guard's own account and root are heard. Root may do with us as it likes anyway, so where a guard that is
-   not root cannot look at root's namespaces, root is heard all the same.
-2. A process in another pid or user namespace is refused (a sandboxed upstream that got hold of the path), and so is
-   every descendant of the guard: whatever an agent or an upstream starts must not inherit the operator's authority.
+1. Only the guard's own account and root are accepted. Root controls the guard anyway, so root is accepted even where
+   a guard without root rights cannot read root's namespaces.
+2. A process in another pid or user namespace is refused (a sandboxed server that got hold of the path), and so is
+   every descendant of the guard: programs that agents or servers start must not inherit the operator's authority.
    A parent that ends does not hide a descendant (`keep_orphans`), but the end of the guard itself does.
-3. What cannot be established is refused.
+3. A process whose identity cannot be established is refused.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 class NotTheOperator(Exception):
-    """This process is not the operator."""
+    """The process at the other end may not act as the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,16 @@ class OperatorPeer:
 
 
 def keep_orphans() -> None:
-    """Have descendants whose parent ends become the guard's children, not init's: their line of parents must show.
+    """Makes descendants whose parent ends children of the guard, not of init, so that their ancestry stays visible.
 
-    Whatever starts processes for the guard has to wait for these too, or they stay as zombies when they end.
+    Code that starts processes for the guard must wait for these too, or they stay as zombies when they end.
     """
     if sys.platform == "linux" and ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "orphans cannot be kept")
 
 
 def identify(connection: socket.socket) -> OperatorPeer:
-    """The process at the other end. Raises NotTheOperator."""
+    """Returns the process at the other end of a connection. Raises NotTheOperator."""
     try:
         peer = _linux(connection) if sys.platform == "linux" else _macos(connection)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""An error as a program reads it: application/problem+json (RFC 9457), with words of ours."""
+"""Makes error answers for programs: application/problem+json (RFC 9457)."""
 
 from typing import Final
 
@@ -11,12 +11,12 @@ METRICS: Final = "/metrics"
 
 
 def problem(word: str, status: int, title: str, detail: str, **more: object) -> JSONResponse:
-    """`word`: what kind of error it is, in lower case with hyphens."""
+    """Makes an error answer. `word`: the kind of error, in lower case with hyphens."""
     content = {"type": f"urn:mcpguard:{word}", "title": title, "status": status, "detail": detail, **more}
     return JSONResponse(content, status, {"cache-control": "no-store"}, media_type=MEDIA_TYPE)
 
 
 def is_of_programs(scope: Scope) -> bool:
-    """Whether this is a request to the API or for the metrics, and not to a page."""
+    """Returns whether a request is to the API or for the metrics, not to a page."""
     path: str = scope["path"]
     return path in (API, METRICS) or path.startswith(f"{API}/")

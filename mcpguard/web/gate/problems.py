@@ -1,9 +1,9 @@
-"""How an error is told to a program: application/problem+json, in one table.
+"""Answers errors to programs as application/problem+json, from one table.
 
 Rules kept here:
-1. What is foreseen has a status, a title of ours, and its sentence. What is not in the table is a failure of ours: it
-   is logged with its traceback, and tells nobody anything.
-2. What does not have its form is told by its place; no value that was sent is repeated.
+1. An expected error has a status, a constant title, and its own sentence. An error that is not in the table is a fault
+   of the guard: it is logged with its traceback, and the answer tells nothing about it.
+2. An invalid value is named by its place in the request; no value that was sent is repeated.
 """
 
 import re
@@ -54,51 +54,51 @@ CHALLENGE: Final = 'Bearer realm="mcpguard"'
 MOST_PROBLEMS: Final = 20
 STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
     {
-        Unknown: (404, "There is no such server, capability or held call"),
-        Stale: (409, "Something else stands now than what the decision rests on"),
-        IllegalMove: (409, "It does not stand where this could be decided"),
-        NameTaken: (409, "There is a server of this name already"),
-        BadFilter: (400, "This is no filter"),
-        RecordUnknown: (404, "There is no such record, or nothing is recorded of such a call"),
-        Unsound: (409, "What would be removed is not what was written, so it stays"),
-        CallerUnknown: (404, "There is no such caller"),
-        LabelTaken: (409, "There is a caller of this name already"),
-        UserUnknown: (404, "There is no such user, session or token"),
-        UserTaken: (409, "The name is somebody else's"),
-        NotProven: (401, "Whoever wants to sign in has not shown who they are"),
-        TooManyTries: (429, "There were too many tries"),
-        Undecidable: (422, "This cannot be decided"),
-        NotDeclared: (422, "This declares no server"),
-        NeedsConsent: (422, "A person has to agree to what would be run or contacted"),
-        InvalidName: (422, "A name, pattern or fingerprint does not have its form"),
-        Unreadable: (422, "A value has no canonical form"),
+        Unknown: (404, "Unknown server, capability or held call"),
+        Stale: (409, "The server or capability changed since it was reviewed"),
+        IllegalMove: (409, "Not possible in the current status"),
+        NameTaken: (409, "A server with this name exists already"),
+        BadFilter: (400, "Invalid filter"),
+        RecordUnknown: (404, "Unknown record or call"),
+        Unsound: (409, "Nothing was removed: the stored data was changed since it was written"),
+        CallerUnknown: (404, "Unknown caller"),
+        LabelTaken: (409, "A caller with this name exists already"),
+        UserUnknown: (404, "Unknown user, session or token"),
+        UserTaken: (409, "The name is in use already"),
+        NotProven: (401, "Sign-in failed"),
+        TooManyTries: (429, "Too many attempts"),
+        Undecidable: (422, "The request cannot be carried out"),
+        NotDeclared: (422, "Invalid server declaration"),
+        NeedsConsent: (422, "Consent is needed to run or contact the server"),
+        InvalidName: (422, "Invalid name, pattern or fingerprint"),
+        Unreadable: (422, "A value cannot be written as canonical JSON"),
         Unrecordable: (422, "A value cannot be recorded"),
-        NobodyKnown: (401, "Nobody is known by this request"),
-        RightLacking: (403, "The role does not have this right"),
-        PasswordNeeded: (403, "The password is needed once more"),
-        Forbidden: (403, "Whoever came through this door may not do that"),
-        Moved: (412, "Something else stands now than what the decision rests on"),
-        NotNamed: (428, "A decision names what it rests on"),
+        NobodyKnown: (401, "Authentication required"),
+        RightLacking: (403, "The role does not permit this"),
+        PasswordNeeded: (403, "Confirmation with the password is needed"),
+        Forbidden: (403, "Not permitted"),
+        Moved: (412, "The ETag is out of date"),
+        NotNamed: (428, "If-Match is required"),
         DeclaredElsewhere: (403, "The server is declared in the configuration file"),
-        LedgerUnavailable: (503, "Nothing can be recorded now, so nothing was done"),
-        StoreUnavailable: (503, "The database cannot be used now"),
+        LedgerUnavailable: (503, "Nothing was done, because the audit log cannot be written"),
+        StoreUnavailable: (503, "The database is unavailable"),
     }
 )
 
 
 SENTENCES: Final[Mapping[int, str]] = MappingProxyType(
     {
-        404: "there is nothing at this address; GET /api/v1/docs names what there is",
-        405: "this address does not take this method",
+        404: "there is no such address; GET /api/v1/docs lists all routes",
+        405: "this address does not accept this method",
     }
 )
-"""What is said where the framework refuses."""
+"""The sentences for what the framework refuses."""
 _REPEATING: Final = (Unknown,)
-"""Errors whose sentences name what was asked for: on the network nothing that was sent is repeated."""
+"""Errors whose sentences repeat what was asked for; on the network only their titles are told."""
 
 
 def tell_problems(app: FastAPI, tallies: Tallies | None = None) -> None:
-    """Have every error of this application answered in one form. Whoever may not do something is counted."""
+    """Registers handlers that answer every error of an application as a problem, and count refused senders."""
 
     async def foreseen(request: Request, error: GuardError) -> JSONResponse:
         by = whoever(request)
@@ -118,7 +118,7 @@ def tell_problems(app: FastAPI, tallies: Tallies | None = None) -> None:
 
 
 def nothing_here() -> JSONResponse:
-    """There is nothing at this address."""
+    """Returns the answer for an unknown address."""
     return problem("refused", 404, HTTPStatus.NOT_FOUND.phrase, SENTENCES[404])
 
 
@@ -143,11 +143,11 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
     told = found[:MOST_PROBLEMS]
     if len(found) > MOST_PROBLEMS:
         told.append(f"and {len(found) - MOST_PROBLEMS} more")
-    return problem("malformed", 422, "The request does not have its form", "; ".join(told), problems=told)
+    return problem("malformed", 422, "The request is invalid", "; ".join(told), problems=told)
 
 
 async def _refused(request: Request, error: HTTPException) -> JSONResponse:
-    """What the framework refuses: another method, a body that is no JSON."""
+    """Answers what the framework refuses: an unknown method, a body that is not JSON."""
     status = error.status_code
     answer = problem("refused", status, HTTPStatus(status).phrase, SENTENCES.get(status, str(error.detail)))
     answer.headers.update(error.headers or {})
@@ -157,14 +157,14 @@ async def _refused(request: Request, error: HTTPException) -> JSONResponse:
 
 
 def _methods(request: Request) -> set[str]:
-    """The methods of all routes at this address; the framework names those of one."""
+    """Collects the methods of all routes at this address; the framework names those of one route only."""
     routes = iter_route_contexts(request.app.routes)
     found = {method for each in routes if each.path_regex.match(request.url.path) for method in each.methods or ()}
     return found | {"HEAD"} if "GET" in found else found
 
 
 def _place(loc: tuple[str | int, ...]) -> str:
-    """Where in the request. The names in it may be anybody's."""
+    """Writes a place in the request. Its names come from the sender, so they are escaped."""
     return ".".join(shown_name(str(each)) for each in loc) + ":"
 
 

@@ -1,4 +1,4 @@
-"""Every request gets an id of ours, in the answer, in the log and in everything logged on its way."""
+"""Gives every request an id, in the answer, in the log and in everything that is logged on its way."""
 
 import time
 
@@ -13,7 +13,7 @@ QUIET = {"/healthz", "/readyz"}  # asked every few seconds by machines; logged o
 
 
 class Requests:
-    """The outermost gate of a listener. A client's own request id is not taken over: it could forge another's."""
+    """The outermost gate of a listener. Request ids of clients are ignored, because they could be forged."""
 
     def __init__(self, app: ASGIApp, door: str, new_id: Ids) -> None:
         self._app = app

@@ -1,9 +1,9 @@
 """Gates that every network request passes before it reaches a page.
 
 Rules kept here:
-1. A Host that is not ours is 421: a page elsewhere that points its own name at us (DNS rebinding) gets nothing.
+1. An unknown Host is 421: a foreign page whose name points at the guard (DNS rebinding) gets nothing.
 2. A body over the limit is 413 before it is read to its end, whatever its headers say.
-3. Every answer forbids scripts, frames and connections that are not ours.
+3. Every answer forbids scripts, frames and connections of other origins.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ SECURITY_HEADERS = {
 
 
 class Hosts:
-    """Refuses a foreign Host, and knows at which of ours a proxy speaks TLS: no header of a request decides that."""
+    """Refuses an unknown Host. Settings, not request headers, say at which host names a proxy terminates TLS."""
 
     def __init__(self, app: ASGIApp, ours: Iterable[str]) -> None:
         self._app = app
@@ -44,7 +44,7 @@ class Hosts:
         if scope["type"] == "http":
             given = [host.lower() for host in RequestHeaders(scope=scope).getlist("host")]
             if len(given) != 1 or given[0] not in self._ours:
-                sentence = "This host name is not one of this guard. Add it to the setting `hosts` if it should be."
+                sentence = "This guard does not serve this host name. Add it to the setting `hosts` if it should."
                 await _refusal(scope, 421, sentence)(scope, receive, send)
                 return
             if given[0] in self._secure:
@@ -53,7 +53,7 @@ class Hosts:
 
 
 class Headers:
-    """Adds what browsers must be told."""
+    """Adds the security headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -68,18 +68,18 @@ class Headers:
 
 
 def _refusal(scope: Scope, status: int, sentence: str) -> Response:
-    """In the form of whoever asks: a problem for programs, a line for everybody else."""
+    """Makes the answer of a refusal: a problem for programs, a line of text for browsers."""
     if is_of_programs(scope):
         return problem("refused", status, HTTPStatus(status).phrase, sentence)
     return PlainTextResponse(f"{sentence}\n", status)
 
 
 class _TooLarge(Exception):
-    """More came than is taken."""
+    """A body is larger than the limit."""
 
 
 class BodyLimit:
-    """Refuses a body over the limit, by what it says of itself and by what comes."""
+    """Refuses a body over the limit, by its declared length and by the bytes that arrive."""
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self._app = app
@@ -96,9 +96,9 @@ class BodyLimit:
         try:
             await self._app(scope, body.receive, body.answer)
         except _TooLarge:
-            if not body.refused:
+            if not body.is_too_large:
                 raise
-        if body.refused:
+        if body.is_too_large:
             await self._refusal(scope)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response:
@@ -109,7 +109,7 @@ class BodyLimit:
 
 
 class _Body:
-    """A body that is counted as it comes, and the answer to it."""
+    """A body that is counted while it arrives, and the answer to it."""
 
     def __init__(self, receive: Receive, send: Send, limit: int) -> None:
         self._receive = receive
@@ -118,8 +118,8 @@ class _Body:
         self._answered = False
 
     @property
-    def refused(self) -> bool:
-        """More came than is taken, before an answer had begun."""
+    def is_too_large(self) -> bool:
+        """Whether the body exceeded the limit before an answer had begun."""
         return self._left < 0 and not self._answered
 
     async def receive(self) -> Message:
@@ -131,7 +131,7 @@ class _Body:
         return message
 
     async def answer(self, message: Message) -> None:
-        if self.refused:
-            return  # what a framework makes of a body that it could not read, 400 or 500, is not the reason
+        if self.is_too_large:
+            return  # the framework would answer 400 or 500 for a body that it could not read; the reason is 413
         self._answered = True
         await self._send(message)

@@ -14,11 +14,11 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
 from mcpguard.codec.strict import StrictError, parse
-from mcpguard.web.gate.access import Needs, needed
+from mcpguard.web.gate.access import Needs, needs_of
 
 PREFIX: Final = "/api/v1"
 LARGE: Final = 64 * 1024
-"""Bytes; what is larger is read aside, as it may take long."""
+"""Larger bodies, in bytes, are parsed in a thread, because that may take long."""
 MOST_VALUES: Final = 100_000
 
 
@@ -27,8 +27,8 @@ class StrictRoute(APIRoute):
 
     @property
     def needs(self) -> Needs:
-        """Raises ValueError for a route that does not say, or says more than one."""
-        return needed(self)
+        """The right that the route needs. Raises ValueError where it names none, or more than one."""
+        return needs_of(self)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler, needs, has_body = super().get_route_handler(), self.needs, self.body_field is not None
@@ -43,7 +43,7 @@ class StrictRoute(APIRoute):
 
 
 def api_router(tag: str, prefix: str = "") -> APIRouter:
-    """For the routes of one subject; their paths are whole, so that nobody needs to build them a second time."""
+    """Makes a router for one subject, with full paths, so that the routes need not be built a second time."""
     return APIRouter(prefix=PREFIX + prefix, tags=[tag], route_class=StrictRoute)
 
 
@@ -51,12 +51,12 @@ def _check_type(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     coded = request.headers.get("content-encoding", "identity").strip().lower()
     if kind != "application/json" or coded != "identity":
-        raise HTTPException(415, "send application/json, and not compressed")
+        raise HTTPException(415, "send application/json, uncompressed")
 
 
 class _Strict(Request):
     async def json(self) -> object:
-        body = await self.body()  # the gate before has measured it
+        body = await self.body()  # `BodyLimit` has limited its size
         read = partial(parse, body, max_bytes=len(body), max_values=MOST_VALUES)
         try:
             return await to_thread.run_sync(read) if len(body) > LARGE else read()

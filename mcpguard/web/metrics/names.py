@@ -27,7 +27,7 @@ class Metric:
     labels: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> str:
+    def exposed_name(self) -> str:
         return f"{self.name}_total" if self.kind is MetricKind.COUNTER else self.name
 
 

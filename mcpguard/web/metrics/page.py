@@ -23,7 +23,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.problem import METRICS
 from mcpguard.web.gate.strict_routes import StrictRoute
-from mcpguard.web.metrics.taking import Later, taken
+from mcpguard.web.metrics.families import FamilyMaker, metric_families
 
 TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
 OPEN_METRICS: Final = "application/openmetrics-text"
@@ -45,7 +45,7 @@ def metrics(guard: Guard) -> APIRouter:
     async def show(request: Request) -> Response:
         is_open = _wants_open_metrics(request.headers.getlist("accept"))
         async with alone:
-            written = await to_thread.run_sync(_written, taken(guard), is_open)
+            written = await to_thread.run_sync(_written, metric_families(guard), is_open)
         kind = f"{OPEN_METRICS}; version=1.0.0; charset=utf-8" if is_open else TEXT
         return Response(written, headers={"content-type": kind})
 
@@ -57,7 +57,7 @@ def _wants_open_metrics(accept: Sequence[str]) -> bool:
     return OPEN_METRICS in kinds
 
 
-def _written(made: Sequence[Later], is_open: bool) -> bytes:
+def _written(made: Sequence[FamilyMaker], is_open: bool) -> bytes:
     registry = CollectorRegistry()
     registry.register(_Taken([each() for each in made]))
     ProcessCollector(registry=registry)

@@ -10,12 +10,12 @@ from mcpguard import assets
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import told
+from mcpguard.web.forms import page_problem
 from mcpguard.web.gate.access import RightLacking, whoever
 from mcpguard.web.health import health
 from mcpguard.web.pages.agents.add_caller import caller_adding
 from mcpguard.web.pages.agents.callers_page import callers
-from mcpguard.web.pages.agents.held_page import held
+from mcpguard.web.pages.agents.held_page import held_calls
 from mcpguard.web.pages.agents.live import live
 from mcpguard.web.pages.agents.policy import policy
 from mcpguard.web.pages.audit.audit import audit
@@ -44,7 +44,7 @@ from mcpguard.web.views import PageViews
 
 SUBJECTS = (
     inbox,
-    held,
+    held_calls,
     servers,
     adding,
     review,
@@ -87,25 +87,25 @@ def pages(guard: Guard) -> FastAPI:
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
         if error.status_code == 404:
-            return plainly(404, "Not found", "There is no such page.")
-        return plainly(error.status_code, "Refused", "This page does not take that.")
+            return plainly(404, "Not found", "This page does not exist.")
+        return plainly(error.status_code, "Not accepted", "This page does not accept that request.")
 
     @app.exception_handler(GuardError)
     async def foreseen(request: Request, error: GuardError) -> Response:
         by = whoever(request)
         if isinstance(error, RightLacking) and isinstance(by, Principal):
             guard.tallies.count_refused(door="network", why="right", by=f"{by.kind}:{by.id}")
-            return plainly(403, "Not for you", f"You are signed in as {by.name}, and {by.role} may not do that.")
-        said = told(error)
-        return plainly(said.status, "Not found" if said.status == 404 else "Not now", said.sentence)
+            return plainly(
+                403, "Not permitted", f"You are signed in as {by.name}; the role {by.role} does not permit this."
+            )
+        said = page_problem(error)
+        return plainly(said.status, "Not found" if said.status == 404 else "Not done", said.sentence)
 
     @app.exception_handler(Exception)
     async def broken(_: Request, __: Exception) -> Response:
         """It is logged with its traceback, by whoever serves; here only what to look for."""
         reference = get_contextvars().get("request", "")
-        sentence = (
-            f"Something broke on our side. The guard's log has it as {reference}; the audit log says what was done."
-        )
-        return plainly(500, "This did not work", sentence)
+        sentence = f"Internal error. Look for {reference} in the guard's log; the audit log shows what was done."
+        return plainly(500, "Something went wrong", sentence)
 
     return app

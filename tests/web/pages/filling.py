@@ -12,7 +12,7 @@ from tests import people
 from tests.patience import PATIENCE
 from tests.world import World
 
-UNDER_WAY = "Inspection under way"
+UNDER_WAY = "Inspection in progress"
 
 
 @dataclass

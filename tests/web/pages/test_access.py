@@ -32,7 +32,7 @@ FORM = {"content-type": "application/json"}
 """Nothing that a form sends: whoever may is told that, and whoever may not is told before anybody looks."""
 
 
-def routed() -> Iterator[tuple[str, str, Right | None]]:
+def routes_with_needs() -> Iterator[tuple[str, str, Right | None]]:
     """Every method of every page, and the right that it names."""
     bare = SimpleNamespace(clock=FakeClock(), tallies=None, settings=Settings())
     for route in iter_route_contexts(pages(cast("Guard", bare)).routes):
@@ -44,7 +44,7 @@ def routed() -> Iterator[tuple[str, str, Right | None]]:
             raise TypeError(f"{path} does not say who may see it")
 
 
-ROUTES = sorted(routed())
+ROUTES = sorted(routes_with_needs())
 
 
 def address(path: str) -> str:
@@ -77,7 +77,7 @@ async def test_exactly_those_may_whose_role_has_the_right(guard: World, who: str
         elif right in rights:
             assert answer.status_code in ({200, 303, 404, 422} if method == "GET" else {404, 415}), case
         else:
-            assert (answer.status_code, heading(answer)) == (403, "Not for you"), case
+            assert (answer.status_code, heading(answer)) == (403, "Not permitted"), case
         assert answer.headers["cache-control"] == "no-store", case
     assert await standing(guard) == before, "nobody has done anything"
 
@@ -99,7 +99,7 @@ async def test_whoever_is_sent_to_sign_in_comes_back_to_the_page(guard: World) -
     sent = await guard.network.get("/held?x=1&y=%2Fa%22")
     assert sent.headers["location"] == "/login?back=%2Fheld%3Fx%3D1%26y%3D%252Fa%2522"
     form = await guard.network.get(sent.headers["location"])
-    assert 'name="back" value="/held?x=1&amp;y=%2Fa%22"' not in form.text, "nobody can sign in yet"
+    assert 'name="back" value="/held?x=1&amp;y=%2Fa%22"' not in form.text, "no users yet"
     await browser(guard)
     form = await guard.network.get(sent.headers["location"])
     assert 'name="back" value="/held?x=1&amp;y=%2Fa%22"' in form.text

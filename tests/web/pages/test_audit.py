@@ -76,9 +76,9 @@ async def test_only_what_fits_is_shown_and_its_number_is_counted(guard: World) -
     fitting = [record["seq"] for record in guard.said() if record.get("verdict") == "deny"]
     answer = await seen(guard, by, q="verdict:deny server:files")
     assert rows(answer) == fitting
-    assert "1 record fits" in answer.text
+    assert "1 record matches" in answer.text
     assert 'value="verdict:deny server:files"' in answer.text
-    assert "1 refused, below the line" in answer.text
+    assert "1 denied, below the line" in answer.text
     assert answer.text.count('<rect class="d"') == 1
 
 
@@ -113,9 +113,9 @@ async def test_where_nothing_fits_there_are_ways_that_widen(guard: World) -> Non
     assert rows(answer)
     answer = await seen(guard, by, q="server:nowhere caller:nobody since:1h")
     assert rows(answer) == []
-    assert "No record matches." in answer.text
-    assert links(answer, "Drop <code>server:") == ["/audit?q=caller%3Anobody+since%3A1h"]
-    assert links(answer, "Search everything") == ["/audit?q=server%3Anowhere+caller%3Anobody"]
+    assert "No results." in answer.text
+    assert links(answer, "Remove <code>server:") == ["/audit?q=caller%3Anobody+since%3A1h"]
+    assert links(answer, "Search all records") == ["/audit?q=server%3Anowhere+caller%3Anobody"]
 
 
 async def test_a_key_is_added_without_a_script_and_is_only_typed(guard: World) -> None:
@@ -132,7 +132,7 @@ async def test_times_and_verdicts_are_exchanged_and_the_rest_of_the_filter_stays
     await guard.call()
     answer = await seen(guard, by, q='server:files -tool:"a b" since:30d')
     assert links(answer, "7 days") == ["/audit?q=server%3Afiles+-tool%3A%22a+b%22+since%3A7d"]
-    assert links(answer, "everything") == ["/audit?q=server%3Afiles+-tool%3A%22a+b%22"]
+    assert links(answer, "all") == ["/audit?q=server%3Afiles+-tool%3A%22a+b%22"]
     assert "/audit?q=server%3Afiles+-tool%3A%22a+b%22+since%3A30d+verdict%3Adeny" in answer.text.replace("&amp;", "&")
     assert 'aria-current="true">last hour' in (await seen(guard, by, q="since:1h")).text
 
@@ -194,7 +194,7 @@ async def test_what_could_not_be_counted_in_time_is_said(guard: World, monkeypat
     answer = await seen(guard, by)
     newest = len(guard.said())
     assert f"Counted back to record {newest - 2}" in answer.text
-    assert "more than 3 records fit" in answer.text
+    assert "more than 3 records match" in answer.text
     assert rows(answer) == [*range(newest, 0, -1)], "and all of them are shown"
 
 

@@ -52,7 +52,7 @@ async def test_a_caller_is_let_in_and_its_token_shown_once_with_what_to_paste(gu
         manage="yes",
         why="the nightly report",
     )
-    assert (answer.status_code, heading(answer)) == (200, "desk is let in")
+    assert (answer.status_code, heading(answer)) == (200, "Token for desk")
     assert answer.headers["cache-control"] == "no-store"
     shown = token(answer)
     caller = guard.now.guard.callers.caller_of_token(shown)
@@ -83,7 +83,7 @@ async def test_a_reload_makes_no_second_one_and_shows_nothing_again(guard: World
     async with nothing_happens(guard):
         again = await at.post("/callers/add", **FILLED, once=once)
         assert again.status_code == 409
-        assert "was sent before" in alert(again)
+        assert "was already sent" in alert(again)
         assert shown not in again.text
         assert "mcpg_" not in again.text
         caller = guard.now.guard.callers.find_by_label("desk")
@@ -106,12 +106,12 @@ async def test_a_reload_makes_no_second_one_and_shows_nothing_again(guard: World
         ({"tools": "\r\n".join(f"t{number}" for number in range(101))}, 422, "At most"),
         ({"tools": "a\u202eb*\0"}, 422, ""),
         ({"effects": []}, 422, "No effects are named"),
-        ({"effects": "everything"}, 422, "Effects are read, write and destructive"),
-        ({"expires": "1"}, 422, "Choose when it ends"),
-        ({"expires": ""}, 422, "Choose when it ends"),
-        ({"expires": "999999999999"}, 422, "Choose when it ends"),
+        ({"effects": "everything"}, 422, "An effect is read, write or destructive"),
+        ({"expires": "1"}, 422, "Choose an expiry"),
+        ({"expires": ""}, 422, "Choose an expiry"),
+        ({"expires": "999999999999"}, 422, "Choose an expiry"),
         ({"why": "x" * 2001}, 422, "The reason is longer"),
-        ({"once": ""}, 422, "The form does not say which one it is"),
+        ({"once": ""}, 422, "The form is incomplete"),
     ],
     ids=str,
 )
@@ -123,7 +123,7 @@ async def test_what_is_no_caller_is_refused_and_nothing_typed_is_lost(
     async with nothing_happens(guard):
         once = hidden(await at.get("/callers/add"), "once")
         answer = await at.post("/callers/add", **{"once": once} | FILLED | {"why": "for the desk"} | sent)
-        assert (answer.status_code, heading(answer)) == (status, "Let a caller in")
+        assert (answer.status_code, heading(answer)) == (status, "Create token")
         assert why in alert(answer)
         assert "mcpg_" not in answer.text
         assert "<script>alert" not in answer.text
@@ -161,7 +161,7 @@ async def test_while_nothing_can_be_recorded_nobody_is_let_in_and_nothing_typed_
     aside = guard.database.with_name("aside.db")
     guard.database.rename(aside)
     answer = await add(at, why="for the desk")
-    assert (answer.status_code, "Nothing can be recorded now" in text(answer.text)) == (503, True)
+    assert (answer.status_code, "the audit log cannot be written" in text(answer.text)) == (503, True)
     assert ">for the desk</textarea>" in answer.text
     assert "mcpg_" not in answer.text
     assert [*guard.now.guard.callers] == []
@@ -178,7 +178,7 @@ async def test_an_auditor_sees_them_and_changes_nothing(guard: World) -> None:
     assert "desk" in page.text
     assert "/callers/add" not in page.text
     one = await at.get(f"/callers/{grant.caller.id}")
-    assert "An admin can revoke it." in one.text
+    assert "Only an admin can revoke this token." in one.text
     assert "<form" not in one.text
     async with nothing_happens(guard):
         assert (await at.post(f"/callers/{grant.caller.id}", why="x")).status_code == 403
@@ -195,7 +195,7 @@ async def test_it_is_revoked_with_its_reason(guard: World) -> None:
     assert answer.headers["location"] == "/callers"
     page = await at.told(answer)
     assert told(page).startswith("Revoked desk.")
-    assert "No agent has a token." in page.text
+    assert "No tokens." in page.text
     assert guard.now.guard.callers.caller_of_token(shown) is None
     (record,) = records(guard, "revoked")
     assert (record["caller_label"], record["why"], record["via"]) == ("desk", "the laptop is lost", "console")
@@ -247,10 +247,10 @@ async def test_of_one_whose_time_is_over_that_is_said(guard: World) -> None:
     at = await browser(guard)
     await guard.clock.advance(61)
     assert "expired" in text((await at.get("/callers")).text)
-    assert "refused with 401" in text((await at.get(f"/callers/{grant.caller.id}")).text)
+    assert "rejected with 401" in text((await at.get(f"/callers/{grant.caller.id}")).text)
 
 
 async def test_where_everybody_needs_a_token_that_is_said(tmp_path: Path) -> None:
     async with world(tmp_path, anonymous__enabled=False) as guard:
         at = await browser(guard)
-        assert "Every agent needs a token" in text((await at.get("/callers")).text)
+        assert "Tokens are required" in text((await at.get("/callers")).text)

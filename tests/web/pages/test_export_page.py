@@ -74,9 +74,9 @@ async def test_a_bundle_is_signed_and_holds_together(guard: World, tmp_path: Pat
     ("query", "status", "said"),
     [
         ({"q": "sever:x"}, 400, "There is no such key"),
-        ({"format": "xml"}, 422, "There is no such format"),
-        ({"after": "-1"}, 422, "has digits and nothing else"),
-        ({"after": "9" * 400}, 422, "has digits and nothing else"),
+        ({"format": "xml"}, 422, "Unknown format"),
+        ({"after": "-1"}, 422, "is written in digits only"),
+        ({"after": "9" * 400}, 422, "is written in digits only"),
         ({"q": "x" * 1001}, 400, "at most 1000 characters"),
     ],
 )
@@ -98,7 +98,7 @@ async def test_where_nothing_can_be_recorded_nothing_is_let_out(guard: World) ->
     aside = guard.database.rename(guard.database.with_suffix(".aside"))
     answer = await taken(guard, by)
     assert answer.status_code == 503
-    assert "Nothing can be recorded now" in answer.text
+    assert "the audit log cannot be written" in answer.text
     assert "content-disposition" not in answer.headers
     aside.rename(guard.database)
     await guard.recovered()

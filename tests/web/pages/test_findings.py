@@ -25,7 +25,7 @@ def severities(page: Page) -> list[Severity]:
 
 async def test_where_nothing_was_found_that_is_said(guard: World) -> None:
     await inspected(guard)
-    assert "Nothing was found." in (await (await reviewer(guard, Role.VIEWER)).open("/findings")).text
+    assert "No findings." in (await (await reviewer(guard, Role.VIEWER)).open("/findings")).text
 
 
 async def test_all_are_there_the_worst_first_and_lead_to_their_place(guard: World) -> None:
@@ -47,7 +47,7 @@ async def test_they_are_filtered_by_severity_server_and_rule(guard: World) -> No
     assert set(severities(critical)) == {Severity.CRITICAL}
     assert rules(await by.open("/findings", server="fetch")) == ["launch.unversioned"]
     assert set(rules(await by.open("/findings", rule="secrecy.silence"))) == {"secrecy.silence"}
-    assert "No finding fits." in (await by.open("/findings", server="nothing")).text
+    assert "No results." in (await by.open("/findings", server="nothing")).text
     assert len(rules(await by.open("/findings", severity="nonsense"))) > 20
 
 

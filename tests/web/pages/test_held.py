@@ -62,13 +62,13 @@ async def test_a_call_is_allowed_in_the_browser_and_made_once(tmp_path: Path) ->
     async with desk(tmp_path) as at:
         page = await at.get("/held")
         assert (page.status_code, heading(page)) == (200, "Held calls")
-        assert "wants to run web:echo" in text(page.text)
+        assert "requests web:echo" in text(page.text)
         assert '"text": "hello"' in text(page.text).replace("&#34;", '"')
         answered = await at.answer("allow")
         assert (answered.status_code, answered.headers["location"]) == (303, "/held")
         assert "hello" in (await at.reply()).text
         assert calls(at.script) == 1
-        assert told(await at.get("/held")) == "Allowed web:echo for anonymous, once. Its records"
+        assert told(await at.get("/held")) == "Allowed web:echo for anonymous, once. Show records"
         assert told(await at.get("/held")) == "", "it is told once"
         (record,) = [each for each in at.guard.said() if each.get("answer") == "allow"]
         assert (record["by"].rpartition(" ")[2], record["via"], record["why"]) == ("(ada)", "console", "it is right")
@@ -81,7 +81,7 @@ async def test_what_would_be_sent_beside_the_arguments_is_shown(tmp_path: Path) 
         tasks.start_soon(Making(guard.client(), mode=f"every copy {HOSTILE}"))
         await held(guard)
         page = await guard.http.get(f"{guard.where.url}/held", headers=by)
-        assert "Sent beside them" in text(page.text)
+        assert "Metadata" in text(page.text)
         assert "every copy" in text(page.text)
         assert not any(each in page.text for each in ("<script>alert", "\u202e", "\u200b")), "and does nothing"
         tasks.cancel_scope.cancel()
@@ -99,9 +99,9 @@ async def test_a_call_is_denied_and_its_agent_told_why(tmp_path: Path) -> None:
     [
         ({"why": ""}, 422, "A decision needs a reason."),
         ({"why": "x" * 2001}, 422, "The reason is longer than 2000 characters."),
-        ({"seen": ""}, 428, "open the page again"),
-        ({"seen": "waiting-1"}, 409, "it changed while you read"),
-        ({"seen": "allowed-1"}, 409, "it changed while you read"),
+        ({"seen": ""}, 428, "reload the page"),
+        ({"seen": "waiting-1"}, 409, "changed while you were reading"),
+        ({"seen": "allowed-1"}, 409, "changed while you were reading"),
     ],
 )
 async def test_what_cannot_be_is_told_and_nothing_typed_is_lost(
@@ -126,7 +126,7 @@ async def test_whoever_answers_second_is_told_that_it_is_not_used(tmp_path: Path
         late = await at.post(f"/held/{at.ticket}", answer="allow", why="too late", seen=seen)
         assert late.status_code == 409
         assert (moves(at.guard), calls(at.script)) == (before, 0), "and nothing happened"
-        assert ("Nothing was done" in alert(late), "<textarea" in late.text) == (True, False)
+        assert ("Not saved" in alert(late), "<textarea" in late.text) == (True, False)
 
 
 async def test_a_call_whose_time_is_over_is_gone(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ async def test_a_call_whose_time_is_over_is_gone(tmp_path: Path) -> None:
         await at.guard.clock.advance(LIFE + 1)
         await at.reply()
         late = await at.post(f"/held/{at.ticket}", answer="allow", why="too late", seen=seen)
-        assert (late.status_code, heading(late)) == (404, "No call waits under this ticket")
+        assert (late.status_code, heading(late)) == (404, "This call is no longer held")
         assert calls(at.script) == 0
         assert heading(await at.get("/held")) == "Held calls"
 
@@ -145,7 +145,7 @@ async def test_what_was_allowed_can_be_taken_back(tmp_path: Path) -> None:
         await at.guard.clock.advance(WAIT + 1)
         await at.reply()
         await allowed(at.guard, at.ticket)
-        assert "Take it back" in (await at.get("/held")).text
+        assert "Revoke" in (await at.get("/held")).text
         assert (await at.answer("deny", why="better not")).status_code == 303
         assert [each["state"] for each in await at.guard.now.guard.held.every()] == ["denied"]
         assert calls(at.script) == 0
@@ -161,7 +161,7 @@ async def test_who_may_not_decide_cannot(tmp_path: Path, role: Role) -> None:
         assert page.status_code == (403 if role is Role.VIEWER else 200)
         assert "<textarea" not in page.text
         answered = await at.post(f"/held/{at.ticket}", by, answer="allow", why="please", seen=seen)
-        assert (answered.status_code, heading(answered)) == (403, "Not for you")
+        assert (answered.status_code, heading(answered)) == (403, "Not permitted")
         assert (moves(at.guard), calls(at.script)) == (before, 0), "and nothing happened"
         assert ("Held calls" in (await at.get("/", by)).text) == (role is Role.AUDITOR)
 

@@ -20,10 +20,10 @@ async def test_everybody_sees_what_they_may_and_changes_their_password(guard: Wo
     there = await cookie(guard, "ada")
     await guard.clock.advance(OLD)
     page = await at.get(ME)
-    assert ("Let callers and people in and out" in page.text) == (role is Role.ADMIN)
+    assert ("Manage the tokens of agents, users and API tokens" in page.text) == (role is Role.ADMIN)
     assert "this browser" in page.text
     page = await at.told(await at.post(f"{ME}/password", **CHANGED))
-    assert told(page) == "Changed your password. Your other sessions have ended."
+    assert told(page) == "Changed your password and ended your other sessions."
     assert guard.now.guard.people.by_session(at.shown) is not None
     assert guard.now.guard.people.by_session(there) is None
     with pytest.raises(NotProven):
@@ -38,7 +38,7 @@ async def test_everybody_sees_what_they_may_and_changes_their_password(guard: Wo
     [
         ({"present": "wrong"}, 401, "The current password is wrong"),
         ({"present": ""}, 401, "The current password is wrong"),
-        ({"again": "another one entirely"}, 422, "The two new passwords differ"),
+        ({"again": "another one entirely"}, 422, "The two passwords do not match"),
         ({"new": "short", "again": "short"}, 422, "A password must have at least"),
         ({"new": PASSWORD, "again": PASSWORD}, 422, "This is your current password"),
         ({"new": "password1234", "again": "password1234"}, 422, "too common"),
@@ -78,11 +78,11 @@ async def test_one_ends_ones_own_sessions_and_nobody_elses(guard: World) -> None
     assert mine is not None
     assert his is not None
     refused = await at.post(f"{ME}/sessions", session=his.id)
-    assert (refused.status_code, "You have no such session" in alert(refused)) == (404, True)
+    assert (refused.status_code, "This session has ended already" in alert(refused)) == (404, True)
     assert people.by_session(bobs) is not None
     assert his.id not in (await at.get(ME)).text
     page = await at.told(await at.post(f"{ME}/sessions", session=mine.id))
-    assert told(page) == "Ended one of your sessions."
+    assert told(page) == "Ended the session."
     assert people.by_session(there) is None
     (record,) = [each for each in guard.said() if each["kind"] == "signed_out"]
     assert (record["session"], record["via"], record["why"]) == (mine.id, "console", "asked")

@@ -35,7 +35,7 @@ def outcomes(answer: httpx2.Response) -> dict[str, str]:
     found = dict[str, str]()
     for row in answer.text.split('<tr role="row" data-row id="')[1:]:
         said = [
-            word for word in ("passes", "refuses", "holds", "not asked") if f">{word}<" in row.replace("</svg>", ">")
+            word for word in ("passes", "denies", "holds", "not reached") if f">{word}<" in row.replace("</svg>", ">")
         ]
         found[row.partition('"')[0]] = said[-1] if said else ""
     return found
@@ -56,7 +56,7 @@ async def test_the_rules_stand_there_with_the_settings_in_force(tmp_path: Path) 
         said = text(page.text)
         assert "holds.calls destructive of prod-*" in said
         assert "budgets.caller_minute 77" in said
-        assert "not asked" not in said
+        assert "not reached" not in said
 
 
 async def test_a_call_that_would_be_sent_is_said_to_be(guard: World) -> None:
@@ -66,7 +66,7 @@ async def test_a_call_that_would_be_sent_is_said_to_be(guard: World) -> None:
         answer = await at.post("/policy", **CALL)
         assert answer.status_code == 200, answer.text
         assert alert(answer) == ""
-        assert "It would be sent." in text(answer.text)
+        assert "This call would be sent." in text(answer.text)
         assert set(outcomes(answer).values()) == {"passes"}
         assert "&#34;name&#34;: " in answer.text, "what was typed is there still"
 
@@ -96,10 +96,10 @@ async def test_why_it_would_be_refused_is_said_rule_by_rule(
         answer = await at.post("/policy", **CALL | more)
     assert code in text(answer.text)
     said = outcomes(answer)
-    assert [each for each in said if said[each] == "refuses"] == [rule]
+    assert [each for each in said if said[each] == "denies"] == [rule]
     place = [*said].index(rule)
     assert {said[each] for each in [*said][:place]} <= {"passes"}
-    assert {said[each] for each in [*said][place + 1 :]} <= {"not asked"}
+    assert {said[each] for each in [*said][place + 1 :]} <= {"not reached"}
 
 
 async def test_a_call_that_a_person_must_allow_is_said_to_wait_and_nobody_is_asked(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ async def test_a_call_that_a_person_must_allow_is_said_to_wait_and_nobody_is_ask
         await there(guard)
         async with nothing_happens(guard):
             answer = await at.post("/policy", **CALL)
-            assert "It would wait for a person." in text(answer.text)
+            assert "This call would be held for approval." in text(answer.text)
             assert outcomes(answer)["hold.person"] == "holds"
         assert guard.now.guard.held.waiting == 0
 
@@ -118,27 +118,27 @@ async def test_trying_uses_no_budget_up(tmp_path: Path) -> None:
         at = await browser(guard, Role.AUDITOR)
         await there(guard)
         for _ in range(3):
-            assert "It would be sent." in text((await at.post("/policy", **CALL)).text)
+            assert "This call would be sent." in text((await at.post("/policy", **CALL)).text)
 
 
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"caller": "nobody"}, "There is no caller of this name"),
+        ({"caller": "nobody"}, "No agent has this name"),
         ({"caller": ""}, "There is no call"),
-        ({"name": "read_note"}, "The tool is named as server:name"),
-        ({"name": "notes:\0"}, "look at its name"),
-        ({"kind": "template"}, "look at its kind"),
-        ({"kind": "resource"}, "This is no call"),
-        ({"operation": "destroy"}, "An operation is read, write or destructive"),
-        ({"why": "because"}, "A reason is part of what a call declares"),
-        ({"operation": "read", "why": "x" * 1001}, "look at its intent"),
-        ({"arguments": "{"}, "no JSON with one meaning"),
-        ({"arguments": '{"a": 1, "a": 2}'}, "no JSON with one meaning"),
-        ({"arguments": '{"a": NaN}'}, "no JSON with one meaning"),
-        ({"arguments": "[" * 100 + "]" * 100}, "no JSON with one meaning"),
-        ({"arguments": "[]"}, "The arguments are an object"),
-        ({"arguments": "null"}, "The arguments are an object"),
+        ({"name": "read_note"}, "Name the tool as server:name"),
+        ({"name": "notes:\0"}, "check its name"),
+        ({"kind": "template"}, "check its kind"),
+        ({"kind": "resource"}, "This call is not valid"),
+        ({"operation": "destroy"}, "The declared effect is read, write or destructive"),
+        ({"why": "because"}, "A reason needs a declared effect"),
+        ({"operation": "read", "why": "x" * 1001}, "check its intent"),
+        ({"arguments": "{"}, "not strict JSON"),
+        ({"arguments": '{"a": 1, "a": 2}'}, "not strict JSON"),
+        ({"arguments": '{"a": NaN}'}, "not strict JSON"),
+        ({"arguments": "[" * 100 + "]" * 100}, "not strict JSON"),
+        ({"arguments": "[]"}, "The arguments must be an object"),
+        ({"arguments": "null"}, "The arguments must be an object"),
     ],
     ids=str,
 )
@@ -149,14 +149,14 @@ async def test_what_is_no_call_is_told_in_a_sentence(guard: World, more: dict[st
         assert answer.status_code in (404, 422)
         if more != {"caller": ""}:
             assert why in alert(answer)
-        assert "It would be" not in text(answer.text)
+        assert "This call would be" not in text(answer.text)
 
 
 async def test_an_address_fills_the_form_in_and_tries_it(guard: World) -> None:
     at = await browser(guard, Role.AUDITOR)
     assert 'value="notes:read_note"' in (await at.get("/policy", name="notes:read_note")).text
     answer = await at.get("/policy", caller="anonymous", name="nowhere:x", arguments='{"secret": 1}')
-    assert "It would be refused." in text(answer.text)
+    assert "This call would be denied." in text(answer.text)
     assert "secret" not in answer.text.partition("<aside>")[2], "arguments stand in no address"
 
 

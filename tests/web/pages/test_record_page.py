@@ -17,7 +17,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.web.pages.audit import record_rows
-from mcpguard.web.pages.audit.record_rows import MOST_OF_A_BODY, body, fields, recorded, row
+from mcpguard.web.pages.audit.record_rows import MOST_OF_A_BODY, body, fields, hashed_text, row
 from tests.ledger.tampering import tampering
 from tests.web.pages.reading import page
 from tests.web.pages.reading import text as plain
@@ -55,8 +55,8 @@ async def test_a_record_says_everything_and_what_it_rests_on(guard: World) -> No
     assert whole["previous"] in shown
     assert whole["checkpoint"]["signature"] in shown
     assert guard.now.ledger.chain.public_key in shown
-    assert "It is the one that the content and the hash before it give." in shown
-    assert "with which this guard signs." in shown
+    assert "Hash verified." in shown
+    assert "current signing key." in shown
     assert '"path": "/etc"' in shown
     assert f'href="/calls/{opening.entry}"' in text
     assert f'href="/audit/{seq - 1}" rel="prev"' in text
@@ -67,7 +67,7 @@ async def test_the_first_and_the_newest_record_have_one_neighbour(guard: World) 
     by = await browser(guard)
     first = await page(guard, by, "/audit/1")
     assert 'rel="prev"' not in first
-    assert "This is the first record of the chain." in first
+    assert "First record of the chain." in first
     await guard.now.ledger.checkpoint(CheckpointCause.COUNT)
     newest = await page(guard, by, f"/audit/{len(guard.said())}")
     assert 'rel="next"' not in newest
@@ -87,8 +87,8 @@ async def test_a_record_that_was_edited_is_told_as_that(guard: World) -> None:
     with tampering(guard.database) as connection:
         edited = json.dumps(guard.said()[seq - 1] | {"outcome": "failed"}, separators=(",", ":"), sort_keys=True)
         connection.execute("UPDATE records SET content = ? WHERE seq = ?", (edited.encode(), seq))
-    assert "This record is not as it was written." in await page(guard, by, f"/audit/{seq}")
-    assert "This record is not as it was written." not in await page(guard, by, f"/audit/{seq - 1}")
+    assert "Tampering detected: this record was changed." in await page(guard, by, f"/audit/{seq}")
+    assert "Tampering detected: this record was changed." not in await page(guard, by, f"/audit/{seq - 1}")
 
 
 async def test_a_checkpoint_that_nobody_signed_is_told_as_that(guard: World) -> None:
@@ -97,7 +97,7 @@ async def test_a_checkpoint_that_nobody_signed_is_told_as_that(guard: World) -> 
     seq = len(guard.said())
     with tampering(guard.database) as connection:
         connection.execute("UPDATE checkpoints SET signature = ? WHERE seq = ?", (bytes(64), seq))
-    assert "The signature is not right" in await page(guard, by, f"/audit/{seq}")
+    assert "Signature invalid" in await page(guard, by, f"/audit/{seq}")
 
 
 async def test_a_pruned_record_says_so_and_the_next_still_follows_it(guard: World) -> None:
@@ -106,9 +106,9 @@ async def test_a_pruned_record_says_so_and_the_next_still_follows_it(guard: Worl
     seq = len(guard.said()) - 1
     with tampering(guard.database) as connection:
         prune(connection, seq)
-    assert "This record was pruned" in await page(guard, by, f"/audit/{seq}")
+    assert "Pruned: the content was removed" in await page(guard, by, f"/audit/{seq}")
     after = await page(guard, by, f"/audit/{seq + 1}")
-    assert "It is the one that the content and the hash before it give." in after
+    assert "Hash verified." in after
     assert ">pruned<" in await page(guard, by, "/audit")
 
 
@@ -130,8 +130,8 @@ async def test_all_of_a_call_stands_in_order_with_what_was_sent_and_answered(gua
     assert "2 records" in shown
     assert "<b>" not in text.split("Arguments")[1].split("</section>")[0].replace('<b id="', "")
     assert "ZWSP" in text
-    assert "because it is too large" in shown
-    assert "It is not closed" not in shown
+    assert "Too large to keep" in shown
+    assert "Still open" not in shown
 
 
 async def test_a_call_that_is_open_says_so(guard: World) -> None:
@@ -144,7 +144,7 @@ async def test_a_call_that_is_open_says_so(guard: World) -> None:
         return Outcome.answer()
 
     await guard.now.ledger.record(opening, work, unconditionally)
-    assert "1 record. It is not closed" in shown[0]
+    assert "1 record. Still open" in shown[0]
 
 
 def test_a_long_body_is_cut_and_says_how_much_is_missing() -> None:
@@ -176,7 +176,7 @@ def test_whatever_a_record_says_it_can_be_shown(content: dict[str, Any]) -> None
     shown = row(record)
     assert shown.at is None or 0 <= shown.at <= record_rows.LATEST
     assert {field.name for field in fields(record)} == content.keys()
-    assert isinstance(recorded(record), str)
+    assert isinstance(hashed_text(record), str)
     body(record)
 
 
@@ -185,4 +185,4 @@ def test_a_body_that_is_no_text_is_shown_as_base64() -> None:
     cut = body({"content": {"kind": "closed"}, "body": {"pruned": False, "text": None, "base64": coded}})
     assert cut is not None
     assert (cut.how, cut.text) == ("coded", coded)
-    assert cut.what == "What was answered"
+    assert cut.what == "Response"

@@ -26,10 +26,10 @@ async def test_it_is_on_the_pages_as_a_request(path: str, guard: World) -> None:
     await requested(guard)
     page = await (await reviewer(guard)).open(path)
     assert page.status == 200
-    assert page.text.count("nothing of it is in force") == 2
+    assert page.text.count("not in effect") == 2
     assert "<script>alert" not in page.answer.text
     assert "\\u202enode" in page.text
-    assert "Asked for by" in page.text
+    assert "Requested by" in page.text
 
 
 async def test_it_is_in_what_the_command_shows(guard: World) -> None:

@@ -94,7 +94,7 @@ async def test_the_sandbox_is_as_it_is_unless_it_is_chosen_beside_the_decision(g
     box = (await show(guard))["confinement"]
     assert (box["profile"], box["chosen"], box["mounts"]) == ("contained", True, [SOURCES])
     page = await seen(by)
-    assert "a person decided on this" in page.text
+    assert "a reviewer changed it" in page.text
 
 
 async def test_an_approval_that_chooses_no_sandbox_changes_nothing_of_it(guard: World) -> None:
@@ -119,7 +119,7 @@ async def test_where_something_critical_was_found_nothing_is_chosen_and_it_has_t
     chosen = [place(page, "wind")]
     await unchanged(guard, server, 0)
     told = await by.send(page, "decide", decision="approve", why=WHY, choose=[*chosen, place(page, "forecast")])
-    assert "Left out, with findings that nobody confirmed reading: tool:forecast" in told.text
+    assert "Not approved, because of unread grave findings: tool:forecast" in told.text
     found = standings(await show(guard, "weather"))
     assert [name for name, standing in found.items() if standing == "approved"] == ["tool:wind"]
     now = {each["name"]: each["waits"] for each in (await show(guard, "weather"))["capabilities"]}
@@ -202,14 +202,14 @@ async def test_a_page_that_is_out_of_date_decides_nothing_and_says_what_moved(gu
     chosen = [place(page, "delete_note"), place(page, "read_note")]
     told = await by.send(page, "decide", decision=answer, why="as I read it", choose=chosen, **{effect: "destructive"})
     assert told.status == 409
-    assert "Nothing happened: notes changed while you read" in told.text
+    assert "Not saved: notes changed while you were reading" in told.text
     assert "tool read_note has another definition" in told.text
     assert told.holds("decide", "why") == ["as I read it"]
     assert told.holds("decide", "choose") == chosen
     assert told.holds("decide", effect.replace("__", ":")) == ["destructive"]
     await unchanged(guard, before, 0)
     again = await by.send(told, "decide", decision="reject")
-    assert "Left notes in quarantine" in again.text, "the page that came back is about what stands now"
+    assert "Kept notes in quarantine" in again.text, "the page that came back is about what stands now"
 
 
 async def test_choices_are_kept_by_name_when_another_capability_comes_before(guard: World) -> None:
@@ -234,10 +234,10 @@ async def test_a_server_is_left_in_quarantine_and_leaves_the_inbox(guard: World)
     await inspected(guard)
     by = await reviewer(guard)
     page = await by.send(await seen(by), "decide", decision="reject", why=WHY)
-    assert "Left notes in quarantine" in page.text
-    assert "It comes back to the inbox when it changes." in page.text
+    assert "Kept notes in quarantine" in page.text
+    assert "It returns to the inbox when it changes." in page.text
     assert "reject" not in page.offers("decide", "decision")
-    assert "Nothing waits." in (await by.open("/")).text
+    assert "All clear." in (await by.open("/")).text
 
 
 @pytest.mark.parametrize("answer", ["block", "quarantine", "disable"])
@@ -346,7 +346,7 @@ async def test_whoever_may_not_decide_reads_everything_and_has_no_form(guard: Wo
     by = await reviewer(guard, role)
     page = await seen(by)
     assert "decide" not in page.forms
-    assert "You can read this page" in page.text
+    assert "Read-only" in page.text
     answers = [("review", {"decision": "block", "why": WHY}), ("inspect", {"launch": server["fingerprint"]})]
     for path, sent in answers:
         assert (await by.post(f"/servers/notes/{path}", **sent)).status == 403
@@ -356,9 +356,9 @@ async def test_whoever_may_not_decide_reads_everything_and_has_no_form(guard: Wo
 async def test_a_viewer_is_told_nothing_of_who_decided(guard: World) -> None:
     await approved(guard)
     viewer, auditor = await reviewer(guard, Role.VIEWER), await reviewer(guard, Role.AUDITOR, "bob")
-    who = (await guard.now.guard.queries.server("notes"))["requester"]
-    assert f"Approved by {who}" not in " ".join((await seen(viewer)).text.split())
-    assert f"Approved by {who}" in " ".join((await seen(auditor)).text.split())
+    account = (await guard.now.guard.queries.server("notes"))["requester"].partition("(")[2].rstrip(")")
+    assert f"Approved by {account} (local)" not in " ".join((await seen(viewer)).text.split())
+    assert f"Approved by {account} (local)" in " ".join((await seen(auditor)).text.split())
 
 
 async def test_what_a_server_wrote_is_whole_visible_and_inert(guard: World) -> None:
@@ -378,13 +378,13 @@ async def test_a_server_that_is_not_there_is_said_with_what_is_near(guard: World
     await add(guard)
     page = await (await reviewer(guard)).open("/servers/note")
     assert page.status == 404
-    assert "No server is called note. Nearest: notes." in page.text
+    assert "No server has the name note. Did you mean notes?" in page.text
 
 
 async def test_a_server_that_is_called_as_a_page_has_its_review_elsewhere(guard: World) -> None:
     await inspected(guard, "add")
     by = await reviewer(guard)
-    assert "There is a server called add" in (await by.open("/servers/add")).text
+    assert "Looking for the server named add" in (await by.open("/servers/add")).text
     page = await by.send(await by.open("/servers/add/review"), "decide", decision="block", why=WHY)
     assert "Blocked add." in page.text
     assert (await show(guard, "add"))["standing"] == "blocked"
@@ -400,11 +400,11 @@ async def test_what_was_never_inspected_cannot_be_approved_and_is_inspected_with
     assert "approve" not in page.offers("decide", "decision")
     told = await by.send(page, "inspect")
     assert told.status == 422
-    assert "Nothing ran: somebody has to agree first" in told.text
+    assert "Not started: your consent is needed" in told.text
     assert (await show(guard))["observed"] is None
     assert "inspected" not in {record["kind"] for record in guard.said()}
     page = await by.inspected(told, consent="yes", why="to see it")
-    assert "Inspected notes: it lists 10 capabilities" in page.text
+    assert "Inspected notes: 10 capabilities" in page.text
     (record,) = (record for record in guard.said() if record["kind"] == "inspected")
     assert (record["why"], record["via"], record["profile"]) == ("to see it", "console", "none")
     assert server["fingerprint"] == record["fingerprint"]
@@ -447,6 +447,6 @@ async def test_only_so_many_can_be_chosen_on_one_page_and_it_is_said(
     by = await reviewer(guard)
     page = await by.send(await seen(by), "decide", decision="clean")
     assert len(page.offers("decide", "choose")) == 3
-    assert "The first 3 of 10 capabilities." in page.text
+    assert "Showing the first 3 of 10 capabilities." in page.text
     await by.send(page, "decide", decision="approve", why=WHY)
     assert list(standings(await show(guard)).values()).count("approved") == 3

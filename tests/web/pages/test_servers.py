@@ -28,8 +28,8 @@ async def bring(guard: World, *names: str) -> None:
 
 async def test_an_empty_list_says_how_a_server_comes(guard: World) -> None:
     page = await (await reviewer(guard)).open("/servers")
-    assert "There are no servers yet." in page.text
-    for way in ("Add a server here", "mcpguard server add NAME -- COMMAND", "mcpServers"):
+    assert "No servers yet." in page.text
+    for way in ("Add server", "mcpguard server add NAME -- COMMAND", "mcpServers"):
         assert way in page.text
 
 
@@ -88,7 +88,7 @@ async def test_filters_stand_in_the_url(guard: World) -> None:
     ):
         page = await by.open("/servers", **query)
         assert (page.status, listed(page)) == (200, names), query
-    assert "No server fits." in (await by.open("/servers", q="nothing")).text
+    assert "No results." in (await by.open("/servers", q="nothing")).text
 
 
 async def test_a_thousand_servers_come_in_parts(guard: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ async def test_several_are_stopped_at_once_and_each_has_its_record(
     page = await by.open("/servers")
     chosen = [each for each in page.offers(BULK, "choose") if not each.startswith("left:")]
     page = await by.send(page, BULK, decision=answer, why=WHY, choose=chosen)
-    assert "2 of 2 servers are" in page.text
+    assert "2 of 2 servers" in page.text
     for name in ("notes", "more"):
         now = await show(guard, name)
         assert (now["standing"], now["enabled"]) == stands
@@ -133,9 +133,9 @@ async def test_what_changed_or_may_not_be_is_told_and_the_others_are_done(guard:
     await guard.now.guard.decisions.disable("more", people.BY)
     page = await by.send(page, BULK, decision="quarantine", why=WHY, choose=every)
     text = " ".join(page.text.split())
-    assert "1 of 4 servers are in quarantine now." in text
-    assert "more: it changed while you read" in text
-    assert "blocked: only what is approved is put in quarantine so" in text
+    assert "1 of 4 servers quarantined." in text
+    assert "more: changed while you were reading" in text
+    assert "blocked: only approved servers can be quarantined here" in text
     assert (await show(guard, "blocked"))["standing"] == "blocked", "nothing is unblocked on the way"
     assert (await show(guard, "more"))["standing"] == "approved"
     assert (await show(guard))["standing"] == "quarantined"
@@ -186,7 +186,7 @@ async def test_a_command_is_added_to_quarantine_as_it_was_typed(guard: World) ->
         arguments="-y\r\na package@1.2.3\r\n--flag=a b\r\n",
         environment="TOKEN=${env:TOKEN}\r\n\r\nMODE=a=b ",
     )
-    assert "Added files. It is in quarantine, and nothing of it has run." in page.text
+    assert "Added files. It is in quarantine and was not started." in page.text
     launch = (await show(guard, "files"))["launch"]
     assert (launch["command"], launch["arguments"]) == ("npx", ["-y", "a package@1.2.3", "--flag=a b"])
     assert [(each["name"], each["value"]) for each in launch["environment"]] == [
@@ -223,7 +223,7 @@ async def test_an_address_is_added_with_its_headers(guard: World) -> None:
         ({"name": "x", "command": "a", "environment": "A=1\nsecret-without-a-name"}, "line 2 is not a variable"),
         (
             {"name": "x", "command": "a", "environment": "A=1\nA=2"},
-            "line 2 names a variable that a line before it names",
+            "line 2 repeats a variable of an earlier line",
         ),
         ({"name": "x", "url": "https://x.example/", "headers": "=x"}, "line 1 is not a header"),
         ({"name": "x", "command": "a", "environment": "A=${nothing"}, "A"),

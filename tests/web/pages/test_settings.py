@@ -46,15 +46,15 @@ async def test_what_waits_is_confirmed_as_it_was_shown(tmp_path: Path) -> None:
     async with world(tmp_path, hosts=["guard.example"], holds__calls=[]) as guard:
         at = await browser(guard)
         page = await at.get("/settings")
-        assert "1 setting waits" in text(page.text)
+        assert "1 setting to confirm" in text(page.text)
         assert "guard.example" in page.text
         answer = await at.post("/settings/confirm", seen=hidden(page, "seen"))
         said = told(await at.told(answer))
-        assert said == "Confirmed hosts: in force from the next start on."
+        assert said == "Confirmed hosts. Takes effect after a restart."
         (record,) = [each for each in records(guard, "configured") if each["what"] == "confirmed"]
         assert (record["via"], record["keys"]) == ("console", "hosts")
         assert record["by"].endswith("(ada)")
-        assert "waits" not in text((await at.get("/settings")).text).partition("Settings")[0]
+        assert "to confirm" not in text((await at.get("/settings")).text).partition("Settings")[0]
     async with world(tmp_path, hosts=["guard.example"]) as guard:
         assert guard.now.guard.settings.hosts == ("guard.example",)
 
@@ -65,9 +65,9 @@ async def test_what_waits_is_confirmed_as_it_was_shown(tmp_path: Path) -> None:
         ('{"hosts":["evil.example"]}', 409, "hosts"),
         ("{}", 409, "hosts"),
         ('{"hosts":["guard.example"],"holds.calls":[]}', 409, "holds.calls"),
-        ("", 422, "does not say what was seen"),
-        ("[]", 422, "does not say what was seen"),
-        ('{"hosts":1,"hosts":["guard.example"]}', 422, "does not say what was seen"),
+        ("", 422, "is incomplete"),
+        ("[]", 422, "is incomplete"),
+        ('{"hosts":1,"hosts":["guard.example"]}', 422, "is incomplete"),
     ],
     ids=str,
 )
@@ -92,7 +92,7 @@ async def test_confirming_needs_the_password_and_the_right(tmp_path: Path) -> No
         await guard.clock.advance(OLD)
         page = await at.get("/settings")
         assert 'id="password-confirm"' in page.text
-        assert "An admin can confirm it." in (await approver.get("/settings")).text
+        assert "Only an admin can confirm them." in (await approver.get("/settings")).text
         async with nothing_happens(guard):
             answer = await at.post("/settings/confirm", seen=hidden(page, "seen"))
             assert (answer.status_code, "confirm it with your password" in alert(answer)) == (403, True)
@@ -126,12 +126,12 @@ async def test_the_key_is_shown_to_everybody_and_rotated_by_admins(guard: World)
     at, viewer = await browser(guard), await browser(guard, Role.VIEWER, "bob")
     key = guard.now.guard.depth().key
     assert key in html.unescape((await viewer.get("/settings")).text)
-    assert "Rotate the key" not in (await viewer.get("/settings")).text
+    assert "Rotate key" not in (await viewer.get("/settings")).text
     async with nothing_happens(guard):
         assert (await viewer.post("/settings/key", why="x")).status_code == 403
     answer = await at.post("/settings/key", why="the machine is old")
     page = await at.told(answer)
-    assert told(page).startswith("Another key signs the audit log.")
+    assert told(page).startswith("Rotated the audit signing key.")
     assert guard.now.guard.depth().key != key
     assert key not in html.unescape(page.text)
     (record,) = records(guard, "rotated")

@@ -26,7 +26,7 @@ def known(guard: World, name: str = "bob") -> str:
 async def test_somebody_is_let_in_and_signs_in_with_that_password(guard: World) -> None:
     at = await browser(guard)
     page = await at.told(await at.post(USERS, **BOB, why="joins the team"))
-    assert told(page) == "bob may sign in as viewer."
+    assert told(page) == "Added bob as viewer."
     assert (known(guard), OTHER in page.text) == ("viewer", False)
     await cookie(guard, "bob", OTHER)
     (record,) = [each for each in records(guard, "person") if each["user_name"] == "bob"]
@@ -41,7 +41,7 @@ async def test_somebody_is_let_in_and_signs_in_with_that_password(guard: World) 
         ({"name": "ada"}, 409, "There is, or was, a user ada"),
         ({"role": "root"}, 422, "Choose a role"),
         ({"role": ""}, 422, "Choose a role"),
-        ({"again": "another one entirely"}, 422, "The two new passwords differ"),
+        ({"again": "another one entirely"}, 422, "The two passwords do not match"),
         ({"new": "short", "again": "short"}, 422, "A password must have at least"),
         ({"new": "", "again": ""}, 422, "A password must have at least"),
         ({"why": "x" * 2001}, 422, "The reason is longer"),
@@ -88,11 +88,11 @@ async def test_what_an_admin_changes_about_somebody_is_recorded_with_the_reason(
     await user(guard, "bob", Role.VIEWER)
     before = len(records(guard, "person"))
     for do, more, said in (
-        ("role", {"role": "approver"}, "bob is approver now."),
-        ("password", {"new": OTHER, "again": OTHER}, "bob has another password, and is signed out everywhere."),
+        ("role", {"role": "approver"}, "Changed the role of bob to approver."),
+        ("password", {"new": OTHER, "again": OTHER}, "Reset the password of bob and ended all their sessions."),
         ("sign-out", {}, "Signed bob out everywhere."),
-        ("disable", {}, "Disabled bob, who is signed out everywhere."),
-        ("enable", {}, "bob may sign in again."),
+        ("disable", {}, "Disabled bob and ended all their sessions."),
+        ("enable", {}, "Enabled bob."),
     ):
         page = await at.told(await at.post(f"{USERS}/bob", do=do, why=f"because {do}", **more))
         assert (heading(page), told(page)) == ("bob", said)
@@ -139,7 +139,7 @@ async def test_one_session_ends_and_the_others_go_on(guard: World) -> None:
     assert "this browser" in page.text
     assert "192.0.2.7" in page.text
     page = await at.told(await at.post("/settings/sessions", session=first.id, why="a stolen laptop"))
-    assert told(page) == "Ended a session of bob."
+    assert told(page) == "Signed out a session of bob."
     assert guard.now.guard.people.by_session(here) is None
     assert guard.now.guard.people.by_session(there) is not None
     (record,) = [each for each in records(guard, "person") if each["change"] == "session_ended"]
@@ -179,7 +179,7 @@ async def test_a_token_is_shown_once_and_a_reload_makes_no_second_one(guard: Wor
     page = await at.told(await at.post(TOKENS, token=held.id, why="over"))
     assert told(page).startswith("Revoked ci.")
     assert (await guard.network.get("/api/v1/status", headers=bears(shown))).status_code == 401
-    assert "No program has a token." in page.text
+    assert "No API tokens." in page.text
     async with nothing_happens(guard):
         assert (await at.post(TOKENS, token=held.id)).status_code == 404
 

@@ -39,16 +39,16 @@ async def test_a_whole_log_is_told_as_that_everywhere(guard: World) -> None:
     by = await browser(guard, Role.AUDITOR)
     before = plain(await page(guard, by, VERIFY))
     assert "Not verified since the guard started." in before
-    assert "The chain was not verified since the guard started." in plain(await page(guard, by, "/audit"))
+    assert "Not verified since the guard started." in plain(await page(guard, by, "/audit"))
     await guard.call()
     told = await asked(guard, by)
     newest = len(guard.said())
-    assert f"The chain is whole to record {newest} ." in told
+    assert f"Integrity OK , verified up to record {newest} ." in told
     await guard.call()
     audit = plain(await page(guard, by, "/audit"))
-    assert f"The chain is whole: verified to {newest} at" in audit
-    assert "2 records are newer." in audit
-    assert f"Ledger whole Verified to {newest} at" in plain(await page(guard, by, "/"))
+    assert f"Integrity OK: verified up to {newest} at" in audit
+    assert "2 newer records are not verified yet." in audit
+    assert f"Audit log: verified Verified up to record {newest} at" in plain(await page(guard, by, "/"))
     assert len(guard.said()) == newest + 2, "looking leaves no record"
 
 
@@ -72,10 +72,10 @@ async def test_a_log_that_was_tampered_with_is_told_as_broken_with_the_record(gu
         connection.execute(f"{FORGED} WHERE kind = 'closed'")
     seq = next(record["seq"] for record in guard.said() if "nobody at" in str(record.values()))
     told = await asked(guard, by)
-    assert f"The chain breaks at record {seq} (edited): its content or its hash is not what was written." in told
+    assert f"Integrity FAILED at record {seq} (edited): its content or its hash is not what was written." in told
     assert f'href="/audit/{seq}"' in await page(guard, by, VERIFY)
-    assert f"Ledger broken Breaks at record {seq}, found at" in plain(await page(guard, by, "/"))
-    assert f"The chain breaks at record {seq}" in plain(await page(guard, by, "/audit"))
+    assert f"Audit log: FAILED Broken at record {seq}, detected at" in plain(await page(guard, by, "/"))
+    assert f"Integrity FAILED at record {seq}" in plain(await page(guard, by, "/audit"))
 
 
 async def test_a_careful_forger_is_found_by_the_key_that_signs_here(guard: World) -> None:
@@ -93,9 +93,9 @@ async def test_a_store_that_holds_what_no_guard_writes_is_told_as_not_whole(guar
     with tampering(guard.database) as connection:
         connection.execute("UPDATE records SET kind = x'ff' WHERE seq = 2")
     told = await asked(guard, by)
-    assert "The log is not whole" in told
+    assert "Integrity FAILED" in told
     assert "in the table records, record 2 of chain" in told
-    assert "Ledger broken" in told
+    assert "Audit log: FAILED" in told
 
 
 async def test_what_cannot_be_read_is_not_told_as_whole_and_names_no_file(guard: World) -> None:
@@ -111,7 +111,7 @@ async def test_what_cannot_be_read_is_not_told_as_whole_and_names_no_file(guard:
     assert "Not finished" in text
     assert UNFINISHED in plain(text)
     assert str(guard.database.parent) not in text
-    assert "Ledger whole" not in text
+    assert "Audit log: verified" not in text
 
 
 async def test_one_is_made_at_a_time(guard: World) -> None:
@@ -202,5 +202,5 @@ async def test_whatever_makes_it_fail_ends_that_verification_and_not_the_guard(
     monkeypatch.setattr("mcpguard.guard.audit.verification.verify", fails)
     assert UNFINISHED in await asked(guard, by)
     monkeypatch.undo()
-    assert "The chain is whole to record" in await asked(guard, by)
+    assert "Integrity OK , verified up to record" in await asked(guard, by)
     assert (await guard.call()).executed.value == "yes"

@@ -1,6 +1,6 @@
-"""What the routes answer, as types: the document of the API is made from them, and tests hold every answer to them.
+"""The types of all answers: the OpenAPI document is made from them, and tests check every answer against them.
 
-An answer is written as it is, and not read through its type: what a server wrote is passed on unchanged.
+Answers are sent without passing through these types, so that text from servers is passed on unchanged.
 """
 
 from mcpguard.web.api.answers.call_answers import EndedAnswer, ForeseenAnswer, HitsAnswer

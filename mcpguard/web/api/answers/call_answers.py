@@ -1,4 +1,4 @@
-"""Answers about calls that a person makes or thinks of."""
+"""Answers about calls that a user makes or tests."""
 
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ from mcpguard.web.api.answers.finding_answers import TitleAnswer
 
 
 class HitAnswer(ApiAnswer):
-    """A tool that was found. `call_with`: the guard face's tool by which an agent calls it."""
+    """A tool in the search results. `call_with`: the tool of the guard face with which an agent calls it."""
 
     name: Annotated[str, Field(description="As `server:tool`.")]
     server: str
@@ -25,7 +25,7 @@ class HitAnswer(ApiAnswer):
 
 
 class HitsAnswer(ApiAnswer):
-    """The best, and of how many."""
+    """The best matches. `total`: how many tools were searched."""
 
     tools: list[HitAnswer]
     total: int
@@ -34,50 +34,50 @@ class HitsAnswer(ApiAnswer):
 
 
 class EndedAnswer(ApiAnswer):
-    """How a call ended. `call_id` is its entry in the audit log.
+    """How a call ended. `call_id`: its entry in the audit log.
 
-    `answered` and `failed`: the server's own `result` or `error`. Otherwise there is a `reason`, with a `message` and
-    what to do `next`: `refused` and `held` were not sent, `withheld` was or may have been.
+    With the status `answered` or `failed`, `result` or `error` is the server's own. Otherwise there is a `reason`, with
+    a `message` and the `next` step: `refused` and `held` calls were not sent; `withheld` ones were, or may have been.
     """
 
     call_id: str
     status: Literal["answered", "failed", "refused", "held", "withheld"]
     executed: Executed
-    result: Annotated[dict[str, Any] | None, Field(description="A server wrote this.")] = None
-    error: Annotated[dict[str, Any] | None, Field(description="A server wrote this.")] = None
+    result: Annotated[dict[str, Any] | None, Field(description="Untrusted: written by the server.")] = None
+    error: Annotated[dict[str, Any] | None, Field(description="Untrusted: written by the server.")] = None
     reason: Reason | None = None
     message: str = ""
     next: str = ""
     detail: DetailAnswer | None = None
     findings: Annotated[list[TitleAnswer], Field(default_factory=list)]
     analysis: Annotated[
-        dict[str, Any] | None, Field(description="What is known of a quarantined server that nobody has inspected.")
+        dict[str, Any] | None, Field(description="What is known about a quarantined server that was not inspected.")
     ] = None
 
 
 class NamedAnswer(ApiAnswer):
-    """A caller by its id and its name."""
+    """A caller by id and name."""
 
     id: str
     name: str
 
 
 class DeclaredAnswer(ApiAnswer):
-    """What the call means to do. `declared` false: that is implied by what is called."""
+    """The intent of a call. `declared`: false if the effect is implied by the tool."""
 
     operation: Effect | None
     declared: bool
 
 
 class RuleAnswer(ApiAnswer):
-    """A rule, and what it says of the call."""
+    """A rule and its outcome for the call."""
 
     rule: str
     outcome: Literal["passed", "objected", "not_asked"]
 
 
 class ForeseenAnswer(ApiAnswer):
-    """What would become of a call now."""
+    """The verdict that a call would get now."""
 
     caller: NamedAnswer
     server: str

@@ -9,7 +9,7 @@ from mcpguard.web.api.answers.answer import ApiAnswer, Moment, Next
 
 
 class ReachAnswer(ApiAnswer):
-    """How far a caller may reach: name patterns, and effects."""
+    """The scope of a caller: name patterns of servers and tools, and effects."""
 
     servers: list[str]
     tools: list[str]
@@ -17,13 +17,13 @@ class ReachAnswer(ApiAnswer):
 
 
 class AnonymousAnswer(ReachAnswer):
-    """What agents on this machine may do that show no token."""
+    """The scope of agents on this host that send no token."""
 
     enabled: bool
 
 
 class CallerAnswer(ReachAnswer):
-    """An agent that was let in."""
+    """An agent with a token and a scope."""
 
     id: str
     name: str
@@ -33,23 +33,23 @@ class CallerAnswer(ReachAnswer):
     created_at: Moment
     created_by: str
     expires_at: Moment | None
-    used_at: Annotated[Moment | None, Field(description="When it came last; null: not since the guard started.")]
+    used_at: Annotated[Moment | None, Field(description="When it was last seen; null if not since the guard started.")]
 
 
 class NewCallerAnswer(CallerAnswer):
-    """The token is told once."""
+    """A new caller. This is the only answer that has its token."""
 
-    token: Annotated[str, Field(description="What the agent shows: `Authorization: Bearer mcpg_…`.")]
+    token: Annotated[str, Field(description="The token that the agent sends: `Authorization: Bearer mcpg_…`.")]
 
 
 class RevokedCallerAnswer(CallerAnswer):
-    """A caller that is none any more."""
+    """A caller whose token was revoked."""
 
     standing: Literal["revoked"]  # type: ignore[assignment]
 
 
 class CallersAnswer(ApiAnswer):
-    """Some of the callers, by name, and whoever shows no token."""
+    """A page of callers, by name, and the scope of agents without a token."""
 
     anonymous: AnonymousAnswer
     callers: list[CallerAnswer]

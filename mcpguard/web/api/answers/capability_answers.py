@@ -13,10 +13,10 @@ from mcpguard.web.api.answers.finding_answers import FindingAnswer, FindingShown
 
 
 class CapabilityListedAnswer(ApiAnswer):
-    """A capability as it stands. `fingerprint` is of what is listed now."""
+    """A capability in a list. `fingerprint`: of the definition that is listed now; `approved`: of the approved one."""
 
     kind: CapabilityKind
-    name: Annotated[str, Field(description="Its server chose this.")]
+    name: Annotated[str, Field(description="Untrusted: chosen by the server.")]
     standing: CapabilityStanding
     present: bool
     waits: bool
@@ -27,20 +27,22 @@ class CapabilityListedAnswer(ApiAnswer):
     suggested: Effect | None
     because: str | None
     needs_tasks: Annotated[
-        bool, Field(description="Whether it can only be called as a task; then every call of it is refused.")
+        bool, Field(description="Whether it can only be called as a task; all calls of it are denied then.")
     ]
     assigned: Effect | None
     risk: int
     flagged: bool
     unread: Annotated[
         list[str],
-        Field(description="Where it is approved: the rules of its grave findings that nobody confirmed reading."),
+        Field(
+            description="Where it is approved: the rules of its grave findings that no reviewer has confirmed reading."
+        ),
     ]
     findings: list[FindingAnswer]
 
 
 class VersionAnswer(ApiAnswer):
-    """A definition that was seen of it."""
+    """A version of a definition that the server has listed."""
 
     fingerprint: Fingerprint
     first_seen: Moment
@@ -51,18 +53,18 @@ class VersionAnswer(ApiAnswer):
 
 
 class CapabilityAnswer(CapabilityListedAnswer):
-    """Everything about one. `definition` is what the server wrote, null where it is too long to be shown whole."""
+    """Everything about one capability. `definition`: as the server wrote it; null where it is too long."""
 
     findings: list[FindingShownAnswer]  # type: ignore[assignment]
     server: str
     definition: Any
     complete: bool
-    shown: Annotated[str, Field(description="The definition as text, hidden characters made visible, and cut.")]
+    shown: Annotated[str, Field(description="The definition as text, cut, with hidden characters made visible.")]
     versions: list[VersionAnswer]
 
 
 class FindingsDifferAnswer(ApiAnswer):
-    """What one version has and the other has not."""
+    """The findings that only one of two versions has."""
 
     new: list[FindingAnswer]
     gone: list[FindingAnswer]
@@ -84,7 +86,7 @@ class DifferenceAnswer(ApiAnswer):
 
 
 class DetailAnswer(ApiAnswer):
-    """What is told beside a reason; what is empty is left out (docs/reasons.md)."""
+    """Details of a reason; empty ones are left out (docs/reasons.md)."""
 
     effect: str = ""
     caller: str = ""
@@ -102,7 +104,7 @@ class DetailAnswer(ApiAnswer):
 
 
 class BecauseAnswer(ApiAnswer):
-    """Why not, and what to do about it."""
+    """The reason of a denial or a hold, with a message and the next step."""
 
     reason: Reason
     message: str
@@ -111,13 +113,15 @@ class BecauseAnswer(ApiAnswer):
 
 
 class ExplainedAnswer(ApiAnswer):
-    """Whether it can be called, and why not. `rules`: those that were asked, in their order."""
+    """Whether a capability can be called, and why not. `rules`: the rules that ran, in order."""
 
     server: str
     kind: CapabilityKind
     name: str
     callable: bool
-    held: Annotated[str, Field(description="The phrase of `holds.calls` that wants a person; empty where none does.")]
+    held: Annotated[
+        str, Field(description="The phrase of `holds.calls` by which calls are held for approval; empty if none.")
+    ]
     answer: Literal["ready", "retry", "blocked", "unknown"]
     rules: list[str]
     effect: Effect | None

@@ -1,4 +1,4 @@
-"""What inspection found, as it is told."""
+"""Answers about findings."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from mcpguard.web.api.answers.answer import ApiAnswer
 
 
 class PlaceAnswer(ApiAnswer):
-    """Where in a definition: the path of a string, and the part of it."""
+    """A place in a definition: the path of a string, and the range of characters in it."""
 
     path: str
     start: int
@@ -17,9 +17,9 @@ class PlaceAnswer(ApiAnswer):
 
 
 class FindingAnswer(ApiAnswer):
-    """Something that inspection saw. The title is a constant of the guard's.
+    """A finding of an inspection. `title`: constant text of the guard.
 
-    `about`: the tool of another server that it has to do with, as `server:tool`.
+    `about`: the tool of another server that it refers to, as `server:tool`.
     """
 
     rule: str
@@ -29,17 +29,17 @@ class FindingAnswer(ApiAnswer):
     hard: bool
     title: str
     evidence: PlaceAnswer
-    about: Annotated[str, Field(description="Others wrote this.")] = ""
+    about: Annotated[str, Field(description="Untrusted: written by the server.")] = ""
 
 
 class FindingShownAnswer(FindingAnswer):
-    """With what stands at that place, hidden characters made visible."""
+    """A finding with an excerpt of the text at its place, hidden characters made visible."""
 
-    excerpt: Annotated[str, Field(description="Others wrote this.")]
+    excerpt: Annotated[str, Field(description="Untrusted: written by the server.")]
 
 
 class TitleAnswer(ApiAnswer):
-    """A finding as whoever is refused is told of it."""
+    """A finding as an agent sees it in a denial."""
 
     title: str
     severity: Severity

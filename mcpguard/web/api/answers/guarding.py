@@ -6,7 +6,7 @@ from mcpguard.web.api.answers.answer import ApiAnswer
 
 
 class WaitingAnswer(ApiAnswer):
-    """A setting that waits to be confirmed: the value in force, and the one that was found."""
+    """A setting that needs confirmation: the value in force, and the requested one (`found`)."""
 
     key: str
     in_force: Any
@@ -20,10 +20,10 @@ class ConfirmedAnswer(ApiAnswer):
 
 
 class RotatedAnswer(ApiAnswer):
-    """The key that signs from now on, and the one that did before: base64 of 32 bytes each.
+    """The new signing key and the previous one, each in base64 of 32 bytes.
 
-    `record`: the number of the record of it. `moved`: false where the file of the old key could not be replaced, and
-    the new one lies beside it; the guard's own log says so then.
+    `record`: the number of the record of the rotation. `moved`: false if the file of the old key could not be replaced,
+    and the new key is in a file next to it; the guard's own log says so then.
     """
 
     key: str

@@ -11,21 +11,21 @@ from mcpguard.web.api.answers.finding_answers import FindingAnswer
 
 
 class HeldCallerAnswer(ApiAnswer):
-    """Whose call it is."""
+    """The caller of a held call."""
 
     id: str
     name: str
 
 
 class HeldCallAnswer(ApiAnswer):
-    """A call that a person must allow. Its id is its ticket, and the entry that it began with in the audit log."""
+    """A call that is held for approval. `id`: its ticket, and its first entry in the audit log."""
 
     id: str
     state: Literal["waiting", "allowed", "denied"]
     at: Moment
     until: Moment
     caller: HeldCallerAnswer
-    client: Annotated[str, Field(description="What the client calls itself.")]
+    client: Annotated[str, Field(description="The name that the client gives itself.")]
     face: Face
     method: str
     server: str
@@ -36,19 +36,17 @@ class HeldCallAnswer(ApiAnswer):
     operation: Effect
     declared: bool
     sensitivity: Sensitivity
-    agent_says: Annotated[str, Field(description="The agent's reason, in its own words. Nobody has checked it.")]
-    because: Annotated[str, Field(description="The phrase of the setting `holds.calls` that wants a person.")]
-    arguments: Annotated[Any, Field(description="Secrets masked; null where they are not kept.")]
-    meta: Annotated[
-        Any, Field(description="What its `_meta` would say to the server, secrets masked; null for nothing.")
-    ]
+    agent_says: Annotated[str, Field(description="The reason given by the agent. Not verified.")]
+    because: Annotated[str, Field(description="The phrase of the setting `holds.calls` by which it is held.")]
+    arguments: Annotated[Any, Field(description="The arguments, with secrets masked; null if not kept.")]
+    meta: Annotated[Any, Field(description="The `_meta` that the server would get, with secrets masked; null if none.")]
     findings: list[FindingAnswer]
     by: str | None
     why: str | None
 
 
 class HeldCallsAnswer(ApiAnswer):
-    """Some of the held calls."""
+    """A page of held calls."""
 
     held: list[HeldCallAnswer]
     next: Next

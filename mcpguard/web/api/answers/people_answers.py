@@ -1,4 +1,4 @@
-"""Answers about people and operators' tokens."""
+"""Answers about users and API tokens."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from mcpguard.web.api.answers.answer import ApiAnswer, Moment, Next
 
 
 class PersonAnswer(ApiAnswer):
-    """Somebody who was let in. `sessions`: how many they have open."""
+    """A user. `sessions`: the number of open sessions."""
 
     id: str
     name: str
@@ -21,17 +21,17 @@ class PersonAnswer(ApiAnswer):
 
 
 class UsersAnswer(ApiAnswer):
-    """Some of them, by name."""
+    """A page of users, by name."""
 
     users: list[PersonAnswer]
     next: Next
 
 
 class SessionAnswer(ApiAnswer):
-    """Somebody who is signed in, at one browser. `password_at`: when they gave their password; `peer`: from where."""
+    """A session of a user. `password_at`: when the password was entered; `peer`: the address of the browser."""
 
     id: str
-    user: Annotated[str, Field(description="Their name.")]
+    user: Annotated[str, Field(description="The name of the user.")]
     created_at: Moment
     used_at: Moment
     password_at: Moment
@@ -39,21 +39,21 @@ class SessionAnswer(ApiAnswer):
 
 
 class SessionsAnswer(ApiAnswer):
-    """Some of them, the oldest first."""
+    """A page of sessions, the oldest first."""
 
     sessions: list[SessionAnswer]
     next: Next
 
 
 class SetupLinkAnswer(ApiAnswer):
-    """The link by which the first admin chooses a password; it is told once."""
+    """The setup link for the first admin. This is the only answer that has it. `seconds`: how long it is valid."""
 
     url: str
     seconds: int
 
 
 class OperatorAnswer(ApiAnswer):
-    """A token with which a program acts for people."""
+    """An API token of a program."""
 
     id: str
     name: str
@@ -65,19 +65,19 @@ class OperatorAnswer(ApiAnswer):
 
 
 class NewOperatorAnswer(OperatorAnswer):
-    """What is shown of it is told once."""
+    """A new API token. This is the only answer that has its secret."""
 
-    token: Annotated[str, Field(description="What the program shows: `Authorization: Bearer mcpo_…`.")]
+    token: Annotated[str, Field(description="The token that the program sends: `Authorization: Bearer mcpo_…`.")]
 
 
 class RevokedOperatorAnswer(OperatorAnswer):
-    """One that is worth nothing any more."""
+    """An API token that was revoked."""
 
     standing: Literal["revoked"]  # type: ignore[assignment]
 
 
 class OperatorsAnswer(ApiAnswer):
-    """Some of them, by name."""
+    """A page of API tokens, by name."""
 
     operators: list[OperatorAnswer]
     next: Next

@@ -10,7 +10,7 @@ Hash = Annotated[str, Field(description="Hexadecimal.")]
 
 
 class RecordAnswer(ApiAnswer):
-    """A record. `content` is as docs/ledger-format.md says; null where it was pruned, or cannot be read."""
+    """A record of the audit log. `content`: see docs/ledger-format.md; null if pruned or unreadable."""
 
     seq: int
     hash: Hash
@@ -19,8 +19,8 @@ class RecordAnswer(ApiAnswer):
 
 
 class RecordsAnswer(ApiAnswer):
-    """Some records. `more`: whether there is anything to look at beyond. `next` is the cursor for that; null where the
-    newest came first, and there is nothing."""
+    """A page of records. `more`: whether there are further records to search; `next`: the cursor for them, null at the
+    end of a list that began with the newest."""
 
     records: list[RecordAnswer]
     next: str | None
@@ -28,8 +28,7 @@ class RecordsAnswer(ApiAnswer):
 
 
 class BodyAnswer(ApiAnswer):
-    """What lies beside a record, its secrets masked: as text, or in base64 where it is none; null where it was
-    pruned."""
+    """The body of a record, with secrets masked: as text, or in base64 if it is not text; null if pruned."""
 
     pruned: bool
     text: str | None
@@ -37,48 +36,48 @@ class BodyAnswer(ApiAnswer):
 
 
 class RecordAndBodyAnswer(RecordAnswer):
-    """A record and what lies beside it, if anything does."""
+    """A record with its body, if there is one."""
 
     body: BodyAnswer | None
 
 
 class CheckpointAnswer(ApiAnswer):
-    """A signed statement about the log, as docs/ledger-format.md says."""
+    """A signed statement about the log; see docs/ledger-format.md."""
 
     content: dict[str, Any] | None
     signature: Annotated[str, Field(description="Base64.")]
 
 
 class WholeRecordAnswer(RecordAndBodyAnswer):
-    """A record, and what it rests on: the hash before it (null before the first), and the first checkpoint that covers
-    it (null where there is none yet)."""
+    """A record with the evidence of its integrity. `previous`: the previous hash, null for the first record;
+    `checkpoint`: the first checkpoint that covers it, null if there is none yet."""
 
     previous: Hash | None
     checkpoint: CheckpointAnswer | None
 
 
 class CallRecordsAnswer(ApiAnswer):
-    """All that is recorded of a call, in order."""
+    """All records of a call, in order."""
 
     records: list[RecordAndBodyAnswer]
 
 
 class KeptAnswer(ApiAnswer):
-    """A signed checkpoint as it is kept elsewhere (docs/ledger-format.md)."""
+    """A signed checkpoint, to be kept on another host (docs/ledger-format.md)."""
 
-    content: Annotated[str, Field(description="Base64: what was signed.")]
+    content: Annotated[str, Field(description="The signed bytes, in base64.")]
     signature: Annotated[str, Field(description="Base64.")]
 
 
 class RecordedAnswer(ApiAnswer):
-    """A record, by its chain and its number."""
+    """The chain and the number of a record."""
 
     chain: str
     seq: int
 
 
 class ExportedAnswer(ApiAnswer):
-    """An export that is recorded. It may have what follows `after` in this chain, to `upto` and no further."""
+    """A recorded export. It may contain the records of this chain after `after`, up to `upto`."""
 
     record: RecordedAnswer
     chain: str
@@ -87,10 +86,10 @@ class ExportedAnswer(ApiAnswer):
 
 
 class PrunedAnswer(ApiAnswer):
-    """What was pruned, or would be: so many of what lies from `first` to `last`.
+    """What was pruned, or would be: `count` of the records or bodies from `first` to `last`.
 
-    `later`: of how many more that were meant no signed checkpoint covers the end yet, or a call is open; `more`:
-    whether to ask again at once.
+    `later`: how many more cannot be pruned yet, because no signed checkpoint covers them or their call is open; `more`:
+    whether to send the request again at once.
     """
 
     what: str
@@ -98,12 +97,12 @@ class PrunedAnswer(ApiAnswer):
     last: int
     count: int
     later: int
-    records: Annotated[list[int], Field(description="The records that say so; none of a dry run.")]
+    records: Annotated[list[int], Field(description="The records of the pruning; none after a dry run.")]
     more: bool
 
 
 class RedactedAnswer(ApiAnswer):
-    """The calls whose bodies were removed, the records that those belonged to, and the records that say so."""
+    """The calls whose bodies were removed, the records of those bodies, and the records of the removal."""
 
     calls: list[str]
     bodies: list[int]

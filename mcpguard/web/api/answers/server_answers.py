@@ -16,8 +16,8 @@ from mcpguard.web.api.answers.finding_answers import FindingAnswer
 
 
 class FailedInspectionAnswer(ApiAnswer):
-    """How the last inspection of a server failed. It goes with the next one that succeeds, and when the server is
-    launched otherwise. `started`: whether anything of the server may have run, or was contacted."""
+    """How the last inspection of a server failed. It is cleared by the next successful inspection, and when the launch
+    changes. `started`: whether the server may have run, or was contacted."""
 
     at: Moment
     by: str
@@ -26,20 +26,19 @@ class FailedInspectionAnswer(ApiAnswer):
 
 
 class FailedInspectionWholeAnswer(FailedInspectionAnswer):
-    """The same, with what the server wrote."""
+    """How the last inspection of a server failed, with the output of the server."""
 
     wrote: Annotated[
         list[str],
-        Field(description="The last lines of its standard error meanwhile, without what looks like a secret."),
+        Field(description="The last lines of its standard error, with detected secrets masked."),
     ]
 
 
 class ServerListedAnswer(ApiAnswer):
-    """A server and the connection to it. `risk` is the highest of what it is and what it lists.
+    """A server and the connection to it. `risk`: the highest risk of its launch and its capabilities.
 
-    `present`: how many capabilities it lists; `approved_now`: how many of these are as a person approved them. `found`:
-    how many findings there are in its launch and in what it lists; `grave`: how many of these are hard, critical or
-    high.
+    `present`: how many capabilities it lists; `approved_now`: how many of them are as approved; `found`: how many
+    findings its launch and its definitions have; `grave`: how many of them are hard, critical or high.
     """
 
     name: str
@@ -49,20 +48,18 @@ class ServerListedAnswer(ApiAnswer):
     origin: str
     requester: str
     revision: int
-    fingerprint: Annotated[str, Field(description="Of its launch: what would run, or be contacted.")]
-    sandbox: Annotated[str, Field(description="The profile it runs with; empty where the guard does not start it.")]
-    waiting: Annotated[int, Field(description="How many of its capabilities wait for a person.")]
+    fingerprint: Annotated[str, Field(description="The fingerprint of its launch.")]
+    sandbox: Annotated[str, Field(description="The profile of its sandbox; empty for a remote server.")]
+    waiting: Annotated[int, Field(description="How many of its capabilities need review.")]
     present: int
     approved_now: int
     unread: Annotated[
         int,
-        Field(description="How much is approved with grave findings that nobody confirmed reading."),
+        Field(description="How many approvals have grave findings that no reviewer has confirmed reading."),
     ]
     inspected: bool
-    inspecting: Annotated[Moment | None, Field(description="Since when it is being inspected.")]
-    inspection_stage: Annotated[
-        InspectionStage | None, Field(description="What is being done in the inspection that is under way.")
-    ]
+    inspecting: Annotated[Moment | None, Field(description="When the inspection in progress began.")]
+    inspection_stage: Annotated[InspectionStage | None, Field(description="The stage of the inspection in progress.")]
     failed_inspection: FailedInspectionAnswer | None
     risk: int
     flagged: bool
@@ -71,17 +68,17 @@ class ServerListedAnswer(ApiAnswer):
     state: Annotated[
         str,
         Field(
-            description="Of the connection: `starting` (for the first time since its approval or the guard's start;"
-            " calls wait for that), `connecting` (again), `ready`, `error`, `authenticating` (it wants credentials), or"
-            " `disconnected`."
+            description="The state of the connection: `starting` (first time since its approval or the guard's start;"
+            " calls wait for that), `connecting` (again), `ready`, `error`, `authenticating` (it requires credentials),"
+            " or `disconnected`."
         ),
     ]
     since: Moment
     error: str
     next_try: Moment | None
     protocol: str
-    server: Annotated[str, Field(description="What it calls itself.")]
-    tools: Annotated[int, Field(description="How many agents can find now; so are the next three.")]
+    server: Annotated[str, Field(description="The name that it gives itself.")]
+    tools: Annotated[int, Field(description="How many tools agents can find now; likewise the next three.")]
     resources: int
     templates: int
     prompts: int
@@ -89,21 +86,21 @@ class ServerListedAnswer(ApiAnswer):
 
 
 class ServersAnswer(ApiAnswer):
-    """Some of the servers, by name."""
+    """A page of servers, by name."""
 
     servers: list[ServerListedAnswer]
     next: Next
 
 
 class IdentityAnswer(ApiAnswer):
-    """Two fingerprints: of the launch, and of what the server says of itself."""
+    """Two fingerprints: of the launch, and of the identity that the server reports."""
 
     launch: Fingerprint
     observed: Fingerprint | None
 
 
 class VariableAnswer(ApiAnswer):
-    """A variable or a header. The value is null where it was written out: then it may be a secret."""
+    """A variable or a header. `value`: a reference; null for a literal value, which may be a secret."""
 
     name: str
     value: str | None
@@ -111,7 +108,7 @@ class VariableAnswer(ApiAnswer):
 
 
 class ProcessAnswer(ApiAnswer):
-    """What would be started."""
+    """The launch of a local server: the command that is started."""
 
     command: str
     arguments: list[str]
@@ -121,14 +118,14 @@ class ProcessAnswer(ApiAnswer):
 
 
 class RemoteAnswer(ApiAnswer):
-    """What would be contacted."""
+    """The launch of a remote server: the URL that is contacted."""
 
     url: str
     headers: list[VariableAnswer]
 
 
 class UnmetNeedAnswer(ApiAnswer):
-    """What it probably needs and does not get: `seen` says what suggests that, `remedy` what a person can choose."""
+    """A permission that a server probably needs and does not have. `seen`: the evidence; `remedy`: what to choose."""
 
     need: Need
     seen: str
@@ -136,12 +133,12 @@ class UnmetNeedAnswer(ApiAnswer):
 
 
 class ConfinementAnswer(ApiAnswer):
-    """How it is confined."""
+    """The sandbox of a server."""
 
     profile: str
     means: str
     declared: str
-    chosen: Annotated[bool, Field(description="Whether a person decided on it, instead of what is declared.")]
+    chosen: Annotated[bool, Field(description="Whether a reviewer chose it, in place of the declared one.")]
     mounts: list[str]
     unseen: list[str]
     needs: list[UnmetNeedAnswer]
@@ -149,8 +146,8 @@ class ConfinementAnswer(ApiAnswer):
 
 
 class RequestedAnswer(ApiAnswer):
-    """What a caller asks of people beside how it declares the server; nothing of it is in force. `said`: JSON, in
-    ASCII; a caller wrote it. `by` and `label`: the id of the caller who asked last, and what it is called."""
+    """A request of a caller beyond its declaration of the server; not in effect. `said`: the request as ASCII JSON,
+    untrusted; `by` and `label`: the id and the name of the caller that sent it last."""
 
     about: Literal["isolation", "oauth"]
     said: str
@@ -160,7 +157,8 @@ class RequestedAnswer(ApiAnswer):
 
 
 class ServerAnswer(ServerListedAnswer):
-    """Everything about one server. Its `ETag` stands for what can be decided about it, not for the connection."""
+    """Everything about one server. Its `ETag` changes with everything that a decision can depend on, not with the
+    connection."""
 
     id: str
     label: str
@@ -172,37 +170,37 @@ class ServerAnswer(ServerListedAnswer):
     confinement: ConfinementAnswer | None
     requested: list[RequestedAnswer]
     may_ask: list[AskKind]
-    screening: Annotated[Screening, Field(description="How what it says is screened now.")]
-    screening_decided: Annotated[bool, Field(description="Whether a person has said so; else it is the setting's.")]
+    screening: Annotated[Screening, Field(description="The mode of the scan of its responses.")]
+    screening_decided: Annotated[
+        bool, Field(description="Whether a reviewer chose the mode; otherwise it is the setting's.")
+    ]
     prefixes: list[str]
     failed_inspection: FailedInspectionWholeAnswer | None
     unread_itself: Annotated[
         list[str],
-        Field(
-            description="Where it is approved: the rules of grave findings in its launch that nobody confirmed reading."
-        ),
+        Field(description="Where it is approved: the rules of grave findings in its launch that no reviewer has read."),
     ]
     findings: list[FindingAnswer]
     capabilities: list[CapabilityListedAnswer]
 
 
 class DescriptionsAnswer(ApiAnswer):
-    """What a server says of what it lists now. Its server wrote all of it."""
+    """The descriptions of a server's capabilities. Untrusted: written by the server."""
 
     descriptions: Annotated[
         dict[str, str],
-        Field(description="By `kind:name`: the beginning of each description, and of its instructions."),
+        Field(description="The beginning of each description, and of the instructions, by `kind:name`."),
     ]
 
 
 class NewServerAnswer(ServerAnswer):
-    """A server that was added or changed. `notices`: what of its entry was not read."""
+    """A server that was added or changed. `notices`: what was ignored in its entry."""
 
     notices: list[str]
 
 
 class InspectedAnswer(ApiAnswer):
-    """What an inspection came to. `started`: whether the server was started or contacted for it."""
+    """The result of an inspection. `started`: whether the server was started or contacted for it."""
 
     started: bool
     capabilities: int
@@ -215,7 +213,7 @@ class InspectedAnswer(ApiAnswer):
 
 
 class ApprovedOneAnswer(ApiAnswer):
-    """A capability that was approved. `given`: whether its effect was named by whoever approved it."""
+    """A capability that was approved. `given`: whether the reviewer named its effect."""
 
     kind: CapabilityKind
     name: str
@@ -225,8 +223,8 @@ class ApprovedOneAnswer(ApiAnswer):
 
 
 class ApprovedAnswer(ApiAnswer):
-    """What an approval came to. `waiting`: what of the server is listed and not approved, as `kind:name`; `unread`:
-    what was left out because nobody confirmed reading its grave findings, with their rules."""
+    """The result of an approval. `waiting`: capabilities that are listed and not approved, as `kind:name`; `unread`:
+    those left out because no reviewer confirmed reading their grave findings, with the rules of these."""
 
     approved: list[ApprovedOneAnswer]
     waiting: list[str]

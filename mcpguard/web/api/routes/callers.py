@@ -1,4 +1,4 @@
-"""The callers: who there is, letting one in, and revoking it. Its token is in one answer, once."""
+"""Routes of callers: listing, adding and revoking them. A token is in one answer only."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
@@ -21,13 +21,13 @@ def callers(guard: Guard) -> APIRouter:
 
     @router.get("", dependencies=[may(Right.AUDIT)], response_model=CallersAnswer)
     async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
-        """The callers that were not revoked, by name, and what agents may do that show no token."""
+        """List the callers that are not revoked, by name, and the scope of agents without a token."""
         found, after = page(guard.granting.callers_json(), lambda caller: str(caller["name"]), limit, cursor)
         return JSONResponse({"anonymous": guard.granting.anonymous_json(), "callers": list(found), "next": after})
 
     @router.post("", dependencies=[may(Right.ADMINISTER)], response_model=NewCallerAnswer, status_code=201)
     async def add(request: Request, body: GrantedBody) -> JSONResponse:
-        """Let a caller in. Its token is in this answer, and nowhere else."""
+        """Add a caller. Only this answer has its token."""
         scope = Scope(tuple(body.servers), tuple(body.tools), frozenset(body.effects))
         wanted = CallerRequest(body.name, scope, body.expires_in, body.must_declare, body.manage)
         grant, token = await guard.granting.add(wanted, Decision(actor(request, guard), body.why))
@@ -36,7 +36,7 @@ def callers(guard: Guard) -> APIRouter:
 
     @router.post("/{caller}/revoke", dependencies=[may(Right.ADMINISTER)], response_model=RevokedCallerAnswer)
     async def revoke(request: Request, caller: str, body: RevokedBody) -> JSONResponse:
-        """Revoke a caller, by its id. What is open in its name ends."""
+        """Revoke a caller, by its id. Its open calls and sessions end."""
         grant = await guard.granting.revoke(caller, Decision(actor(request, guard), body.why))
         return JSONResponse(guard.granting.caller_json(grant) | {"standing": "revoked"})
 

@@ -1,9 +1,9 @@
-"""Calls in the name of a caller: finding what it could use, foreseeing what would become of a call, and making one.
+"""Routes of calls in the name of a caller: searching tools, testing a call, and making one.
 
 Rules kept here:
-1. A call goes the way that agents' calls go, within that caller's scope and budgets, and is one entry. Who made it
-   stands in it.
-2. Nobody is there who could be asked anything, or who hears what a server says meanwhile.
+1. A call takes the same path as calls of agents, within the caller's scope and budgets, and is one entry in the audit
+   log, which names the user who made it.
+2. There is no client that a server could ask something, or send progress and log messages to.
 """
 
 from collections.abc import Mapping
@@ -35,15 +35,21 @@ from mcpguard.web.gate.strict_routes import api_router
 EVERYTHING = Scope(("*",), ("*",), frozenset(Effect))
 LONGEST_QUERY = 2000
 MOST_FOUND = 100
-Looked = Annotated[str, Query(min_length=1, max_length=LONGEST_QUERY, description="What the tool should do, in words.")]
+Looked = Annotated[
+    str, Query(min_length=1, max_length=LONGEST_QUERY, description="What the tool should do, in plain words.")
+]
 InTheNameOf = Annotated[
     str | None,
-    Query(min_length=1, max_length=LONGEST_CALLER, description="Id or name of a caller: only what it may find."),
+    Query(
+        min_length=1,
+        max_length=LONGEST_CALLER,
+        description="Id or name of a caller: search only the tools that it can find.",
+    ),
 ]
 
 
-class Unattended:
-    """The counterpart of a call that a person makes: nobody waits at the other end."""
+class AbsentClient:
+    """The client of a call that a user makes: one that answers no questions and drops all messages."""
 
     name = "mcpguard api"
     era = Era.MODERN
@@ -52,12 +58,12 @@ class Unattended:
     log_level = None
 
     def progress(self, params: Mapping[str, Any]) -> None:
-        """Heard by nobody."""
+        """Drops the message."""
 
     def log(self, params: Mapping[str, Any]) -> None:
-        """Heard by nobody."""
+        """Drops the message."""
 
-    async def ask(self, asks: Asks) -> Answers:  # noqa: ARG002 - whatever it is
+    async def ask(self, asks: Asks) -> Answers:  # noqa: ARG002 - all are declined
         raise Declined(Reason.CLIENT_UNABLE)
 
 
@@ -68,34 +74,34 @@ def calls(guard: Guard) -> APIRouter:
     async def search(
         q: Looked, limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 15, caller: InTheNameOf = None
     ) -> Response:
-        """Tools that fit, the best first: of everything approved, or of what one caller may find."""
-        scope = EVERYTHING if caller is None else found(guard, caller).scope
+        """Search the approved tools, or those that one caller can find; the best match comes first."""
+        scope = EVERYTHING if caller is None else find_caller(guard, caller).scope
         return _json(guard.search(q, limit, SearchScope(scope, frozenset(Effect))))
 
     @router.post("/explain", dependencies=[may(Right.AUDIT)], response_model=ForeseenAnswer)
     async def explain(request: Request, body: WantedBody) -> JSONResponse:
-        """What would become of this call now, and why, rule by rule. Nothing is sent, counted or recorded."""
-        asked = body.asked(found(guard, body.caller), actor(request, guard).id)
+        """Test a call: the verdict that it would get now, rule by rule. Nothing is sent, counted or recorded."""
+        asked = body.call_request(find_caller(guard, body.caller), actor(request, guard).id)
         return JSONResponse(preview_json(asked, guard.calls.preview(asked)))
 
     @router.post("/call", dependencies=[may(Right.ADMINISTER)], response_model=EndedAnswer)
     async def call(request: Request, body: WantedBody) -> Response:
-        """Make a call in the name of a caller, within its scope. The answer is 200 also where it was refused."""
-        asked = body.asked(found(guard, body.caller), actor(request, guard).id)
-        return _json(_ended(await guard.calls.handle(asked, Unattended())))
+        """Make a call in the name of a caller, within its scope. The status is 200 even if the call was denied."""
+        asked = body.call_request(find_caller(guard, body.caller), actor(request, guard).id)
+        return _json(_ended(await guard.calls.handle(asked, AbsentClient())))
 
     return router
 
 
-def found(guard: Guard, named: str) -> Caller:
-    """The caller of this id, or else of this name. Raises CallerUnknown."""
+def find_caller(guard: Guard, named: str) -> Caller:
+    """Finds a caller by id, or else by name. Raises CallerUnknown."""
     by_id = guard.callers.find(named)
     grant = by_id[0] if by_id is not None else guard.callers.find_by_label(named)
     if grant is not None:
         return grant.caller
     if named == ANONYMOUS and guard.callers.anonymous is not None:
         return guard.callers.anonymous
-    raise CallerUnknown("there is no such caller; GET /api/v1/callers names those that there are")
+    raise CallerUnknown("unknown caller; GET /api/v1/callers lists all callers")
 
 
 def _ended(told: CallResult) -> dict[str, Any]:
@@ -107,5 +113,5 @@ def _ended(told: CallResult) -> dict[str, Any]:
 
 
 def _json(said: object) -> Response:
-    """A server's own words may be long, and are written out as they came."""
+    """Serializes an answer that may contain a long result of a server, which is passed on unchanged."""
     return Response(dumps(said), media_type="application/json")

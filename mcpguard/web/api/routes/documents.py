@@ -1,5 +1,5 @@
-"""What the API says of itself: the OpenAPI document, and the same as a page. Neither holds anything of this guard, so
-everybody may read them."""
+"""Routes of the documentation: the OpenAPI document and a page made from it. Neither contains data of this guard, so
+they are open to everybody."""
 
 from functools import cache, partial
 from typing import Any
@@ -20,12 +20,12 @@ def documents(app: FastAPI, views: PageViews) -> APIRouter:
 
     @router.get("/openapi.json", dependencies=[OPEN], response_model=dict[str, Any])
     async def openapi() -> JSONResponse:
-        """This API, as an OpenAPI document."""
+        """Get this API as an OpenAPI document."""
         return JSONResponse(made())
 
     @router.get("/docs", dependencies=[OPEN], response_class=HTMLResponse)
     async def docs() -> HTMLResponse:
-        """The same as a page."""
+        """Get this API as a page for people."""
         return views.page("api.html", groups=groups(made()))
 
     return router

@@ -1,8 +1,9 @@
-"""The audit log, let out: as a stream of records, as a signed bundle, or as nothing but a checkpoint.
+"""Routes of exports of the audit log: a stream of records, a signed bundle, or only a checkpoint.
 
 Rules kept here:
-1. What is let out is recorded before its first byte; a HEAD lets nothing out, and nothing is recorded.
-2. A stream that breaks is gone on with `after`: numbers never change. It never ends as if it were whole when it is not.
+1. An export is recorded before its first byte is sent. A HEAD request sends nothing, so nothing is recorded.
+2. An export that breaks can be continued with `after`, because numbers of records never change. It never ends as if it
+   were complete when it is not.
 """
 
 from typing import Annotated, Any, Final
@@ -20,21 +21,21 @@ from mcpguard.ledger.export.selection import Fitting
 from mcpguard.web.api.answers import ExportedAnswer, KeptAnswer
 from mcpguard.web.api.bodies import ExportingBody, SigningBody
 from mcpguard.web.api.routes.records import Wanted as Chosen
-from mcpguard.web.downloads import GZIP, TAR, checked, let_out, media
+from mcpguard.web.downloads import GZIP, TAR, check_export, export_response, media
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.gate.strict_routes import api_router
 
 HEAD: Final = "mcpguard.head"
-"""In the scope of a request that was a HEAD."""
+"""The key that marks a HEAD request in its scope."""
 _BYTES: Final = {"schema": {"type": "string", "format": "binary"}}
 _STREAMED: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": dict.fromkeys((*(each.media for each in FORMS), GZIP, TAR), _BYTES)}
 }
-Word = Annotated[str, Query(alias="format", pattern=f"^({'|'.join(WORDS)})$", description="Of the records.")]
-After = Annotated[int, Query(ge=0, le=LARGEST, description="Only what follows the record of this number.")]
-Upto = Annotated[int | None, Query(ge=0, le=LARGEST, description="Only to the record of this number.")]
-Compressed = Annotated[bool, Query(description="With gzip; in a bundle, the files with records.")]
+Word = Annotated[str, Query(alias="format", pattern=f"^({'|'.join(WORDS)})$", description="The format of the records.")]
+After = Annotated[int, Query(ge=0, le=LARGEST, description="Only records after this number.")]
+Upto = Annotated[int | None, Query(ge=0, le=LARGEST, description="Only records up to this number.")]
+Compressed = Annotated[bool, Query(description="Compress with gzip; in a bundle, the files with records.")]
 Bundled = Annotated[bool, Query(description="A signed bundle, as a tar.")]
 
 
@@ -43,8 +44,8 @@ def exports(guard: Guard) -> APIRouter:
 
     @router.post("/exports", dependencies=[may(Right.AUDIT)], response_model=ExportedAnswer, status_code=201)
     async def begin(request: Request, body: ExportingBody) -> JSONResponse:
-        """Record an export that whoever asks makes from the store itself, as `mcpguard audit export` does."""
-        wanted = checked(body.wanted(Fitting(parse(body.q, guard.clock.now()))))
+        """Record an export that the sender makes from the store itself, as `mcpguard audit export` does."""
+        wanted = check_export(body.wanted_export(Fitting(parse(body.q, guard.clock.now()))))
         begun = await guard.exporting.begin(wanted, actor(request, guard))
         span = begun.span
         record = {"chain": begun.chain, "seq": begun.seq}
@@ -52,10 +53,9 @@ def exports(guard: Guard) -> APIRouter:
 
     @router.post("/checkpoints", dependencies=[may(Right.AUDIT)], response_model=KeptAnswer, status_code=201)
     async def checkpoint(request: Request, _: SigningBody) -> JSONResponse:
-        """Sign the log as it stands, with everything recorded up to this moment, to be kept where the guard's machine
-        cannot reach it.
+        """Sign a checkpoint of everything recorded so far, to be kept where the guard's host cannot change it.
 
-        Where nothing was recorded since the newest checkpoint, it is that one. Asking adds no record.
+        If nothing was recorded since the newest checkpoint, that one is returned. The request itself adds no record.
         """
         return JSONResponse((await guard.auditing.checkpoint(actor(request, guard))).as_json(), 201)
 
@@ -69,16 +69,16 @@ def exports(guard: Guard) -> APIRouter:
         compressed: Compressed = False,
         bundle: Bundled = False,
     ) -> Response:
-        """The records as a file; that they are let out is recorded first. One that breaks is gone on with `after`.
+        """Export records as a file; the export is recorded first. One that breaks can be continued with `after`.
 
-        It ends with the checkpoint that was signed when it began: `filename` says after which record it begins and with
-        which it ends.
+        It ends at the checkpoint that was signed when it began. The file name has the number after which it begins and
+        the number with which it ends.
         """
-        wanted = checked(
+        wanted = check_export(
             AuditExportRequest((word,), Fitting(parse(q, guard.clock.now())), after, upto, compressed, bundle)
         )
         if request.scope.get(HEAD):
             return Response(media_type=media(wanted))
-        return await let_out(guard.exporting, wanted, actor(request, guard))
+        return await export_response(guard.exporting, wanted, actor(request, guard))
 
     return router

@@ -1,4 +1,4 @@
-"""How the guard itself is."""
+"""Routes of the guard itself: its status."""
 
 from dataclasses import asdict, replace
 
@@ -18,10 +18,10 @@ def guarding(guard: Guard) -> APIRouter:
 
     @router.get("/status", dependencies=[may(Right.LOOK)], response_model=Status)
     async def status(request: Request) -> JSONResponse:
-        """How the guard is, with its ledger, its sandbox and all its servers.
+        """Get the status of the guard, its audit log, its sandbox and all its servers.
 
-        What names files is told at the operator's socket only: `data_dir`, `database`, the cause of an outage, and
-        which file has the anchors and what is wrong with it.
+        Members that name files are filled at the operator's socket only: `data_dir`, `database`, the cause of an
+        outage, and the file of the anchors with its trouble.
         """
         status = guard.status()
         if not isinstance(whoever(request), OperatorPeer):

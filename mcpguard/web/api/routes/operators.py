@@ -1,4 +1,4 @@
-"""Operators' tokens: which there are, making one, and revoking it. What is shown of it is in one answer, once."""
+"""Routes of API tokens: listing, creating and revoking them. The secret of a token is in one answer only."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from mcpguard.web.gate.strict_routes import api_router
 
 
 class TokenAddedBody(OptionalWhyBody):
-    """A token for a program; `expires_in`: for how many seconds, left out: 90 days, null: until it is revoked."""
+    """An API token to create. `expires_in`: seconds until it expires; left out: 90 days; null: never."""
 
     model_config = example({"name": "ci", "role": "auditor", "expires_in": 2592000})
 
@@ -33,20 +33,20 @@ def operators(guard: Guard) -> APIRouter:
 
     @router.get("/operators", dependencies=administer, response_model=OperatorsAnswer)
     async def tokens(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
-        """The tokens with which programs act for people, by name; nothing of what is shown of them."""
+        """List the API tokens, by name, without their secrets."""
         found, after = page([*guard.people.tokens()], lambda token: token.name, limit, cursor)
         return JSONResponse({"operators": [_token(guard, token) for token in found], "next": after})
 
     @router.post("/operators", dependencies=administer, response_model=NewOperatorAnswer, status_code=201)
     async def add_token(request: Request, body: TokenAddedBody) -> JSONResponse:
-        """Make a token for a program. It is in this answer, and nowhere else."""
+        """Create an API token. Only this answer has its secret."""
         made = await guard.operators.add(body.name, body.role, body.expires_in, because(request, guard, body))
         said = _token(guard, made[0]) | {"token": made[1]}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})
 
     @router.post("/operators/{token}/revoke", dependencies=administer, response_model=RevokedOperatorAnswer)
     async def revoke(request: Request, token: str, body: OptionalWhyBody) -> JSONResponse:
-        """Revoke a token, by its id."""
+        """Revoke an API token, by its id."""
         revoked = await guard.operators.revoke(token, because(request, guard, body))
         return JSONResponse(_token(guard, revoked) | {"standing": "revoked"})
 

@@ -1,4 +1,4 @@
-"""The people who may sign in, their sessions, and the link by which the first of them is made."""
+"""Routes of users, their sessions, and the setup link for the first of them."""
 
 from collections import Counter
 from typing import Annotated, Any
@@ -22,13 +22,13 @@ Password = Annotated[SecretStr, Field(max_length=1024)]
 
 
 class OptionalWhyBody(ApiBody):
-    """A change that is nothing but its reason, which may be left out."""
+    """The reason of a change, which may be left out."""
 
     why: Text = ""
 
 
 class UserAddedBody(OptionalWhyBody):
-    """Somebody who is let in."""
+    """A user to add."""
 
     name: str
     role: Role
@@ -36,20 +36,20 @@ class UserAddedBody(OptionalWhyBody):
 
 
 class PasswordGivenBody(OptionalWhyBody):
-    """Another password of somebody."""
+    """A new password for a user."""
 
     password: Password
 
 
 class OwnPasswordGivenBody(ApiBody):
-    """Another password of one's own, and the one that one has."""
+    """A new password of the sender, and the current one (`present`)."""
 
     present: Password
     password: Password
 
 
 class RoleGivenBody(OptionalWhyBody):
-    """Another role of somebody."""
+    """A new role for a user."""
 
     role: Role
 
@@ -60,42 +60,42 @@ def people(guard: Guard) -> APIRouter:
 
     @router.get("/users", dependencies=administer, response_model=UsersAnswer)
     async def users(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
-        """Everybody who may sign in, or might once, by name."""
+        """List all users, also disabled ones, by name."""
         open_ = Counter(session.user for session in guard.people.sessions())
         found, after = page([*guard.people.users()], lambda user: user.name, limit, cursor)
         return JSONResponse({"users": [_user(user, open_[user.id]) for user in found], "next": after})
 
     @router.post("/users", dependencies=administer, response_model=PersonAnswer, status_code=201)
     async def add(request: Request, body: UserAddedBody) -> JSONResponse:
-        """Let somebody in."""
+        """Add a user with a role and a first password."""
         password = body.password.get_secret_value()
         user = await guard.users.add(body.name, body.role, password, because(request, guard, body))
         return JSONResponse(_user(user, 0), 201)
 
     @router.post("/users/{user}/password", dependencies=administer, response_model=PersonAnswer)
     async def password(request: Request, user: str, body: PasswordGivenBody) -> JSONResponse:
-        """Give somebody another password. They are signed out everywhere."""
+        """Reset the password of a user. All sessions of the user end."""
         given = body.password.get_secret_value()
         return _shown(guard, await guard.users.password(user, given, because(request, guard, body)))
 
     @router.post("/users/{user}/role", dependencies=administer, response_model=PersonAnswer)
     async def role(request: Request, user: str, body: RoleGivenBody) -> JSONResponse:
-        """Give somebody another role."""
+        """Change the role of a user."""
         return _shown(guard, await guard.users.role(user, body.role, because(request, guard, body)))
 
     @router.post("/users/{user}/disable", dependencies=administer, response_model=PersonAnswer)
     async def disable(request: Request, user: str, body: OptionalWhyBody) -> JSONResponse:
-        """Let somebody in no longer. They are signed out everywhere."""
+        """Disable a user. All sessions of the user end."""
         return _shown(guard, await guard.users.disable(user, because(request, guard, body)))
 
     @router.post("/users/{user}/enable", dependencies=administer, response_model=PersonAnswer)
     async def enable(request: Request, user: str, body: OptionalWhyBody) -> JSONResponse:
-        """Let somebody sign in again."""
+        """Enable a user that was disabled."""
         return _shown(guard, await guard.users.enable(user, because(request, guard, body)))
 
     @router.post("/users/{user}/sign-out", dependencies=administer, response_model=PersonAnswer)
     async def sign_out(request: Request, user: str, body: OptionalWhyBody) -> JSONResponse:
-        """End all sessions of somebody."""
+        """End all sessions of a user."""
         return _shown(guard, await guard.users.sign_out(user, because(request, guard, body)))
 
     return router
@@ -107,27 +107,29 @@ def sessions(guard: Guard) -> APIRouter:
 
     @router.get("/sessions", dependencies=administer, response_model=SessionsAnswer)
     async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
-        """Who is signed in, and where; the oldest first."""
+        """List the open sessions, the oldest first."""
         found, after = page([*guard.people.sessions()], _begun, limit, cursor)
         return JSONResponse({"sessions": [_session(guard, session) for session in found], "next": after})
 
     @router.post("/sessions/{session}/end", dependencies=administer, response_model=PersonAnswer)
     async def end(request: Request, session: str, body: OptionalWhyBody) -> JSONResponse:
-        """End one session. The answer is whose it was."""
+        """End one session. The answer is its user."""
         return _shown(guard, await guard.users.end_session(session, because(request, guard, body)))
 
     @router.post("/me/password", dependencies=[may(Right.LOOK)], response_model=PersonAnswer)
     async def own_password(request: Request, body: OwnPasswordGivenBody) -> JSONResponse:
-        """Change one's own password, giving the present one. One's other sessions end. Programs have none."""
+        """Change the password of the sender, who must give the current one. All other sessions of the user end."""
         me, by = whoever(request), actor(request, guard)
         if not isinstance(me, Principal):
-            raise Forbidden("nobody has signed in here; mcpguard user passwd gives somebody another password")
+            raise Forbidden(
+                "this needs a signed-in user; at the operator's socket, reset the password of a user instead"
+            )
         present, password = (each.get_secret_value() for each in (body.present, body.password))
         return _shown(guard, await guard.own_password.change(me, present, password, peer_of(request), by))
 
     @router.post("/setup-link", dependencies=administer, response_model=SetupLinkAnswer, status_code=201)
     async def setup_link(request: Request, body: OptionalWhyBody) -> JSONResponse:
-        """Make the link by which the first admin chooses a password, as long as nobody was ever let in."""
+        """Create the setup link for the first admin, as long as no user was ever added."""
         key = await guard.setting_up.offer(because(request, guard, body))
         said = {"url": guard.setting_up.url(key), "seconds": SECONDS}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})
@@ -136,12 +138,12 @@ def sessions(guard: Guard) -> APIRouter:
 
 
 def _begun(session: Session) -> str:
-    """By when they began; an id settles it where that is the same."""
+    """Returns the sort key of a session: its start, then its id."""
     return f"{session.created_at:020}{session.id}"
 
 
 def because(request: Request, guard: Guard, body: OptionalWhyBody) -> Decision:
-    """Who decides, and why they say they do."""
+    """Makes the decision of a request: its actor and reason."""
     return Decision(actor(request, guard), body.why)
 
 

@@ -1,4 +1,5 @@
-"""Removing from the audit log what it says: old records, old bodies, the bodies of one call. What remains is proven."""
+"""Routes that remove content from the audit log: old records, old bodies, the bodies of one call. Hashes are kept, so
+that the rest stays verifiable."""
 
 from typing import Annotated
 
@@ -18,13 +19,13 @@ from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.gate.strict_routes import api_router
 
-Seq = Annotated[int, Path(ge=1, le=LARGEST, description="The number of a record of the call.")]
+Seq = Annotated[int, Path(ge=1, le=LARGEST, description="The number of any record of the call.")]
 CallId = Annotated[str, Path(min_length=1, max_length=64, description="The id of a call.")]
 
 
 class PruningBody(WhyBody):
-    """What is pruned: everything before a moment, or all but the newest. `bodies`: its bodies alone, and the records
-    stay. `dry`: only say what would go."""
+    """What to prune: everything before a time (`before`), or all but the newest records (`keep`). `bodies`: prune
+    bodies only, and keep the records. `dry`: only report what would be pruned."""
 
     model_config = example({"why": "a year is over", "before": "365d", "dry": True})
 
@@ -33,10 +34,10 @@ class PruningBody(WhyBody):
     bodies: StrictBool = False
     dry: StrictBool = False
 
-    def wanted(self, now: int) -> PruningRequest:
+    def wanted_pruning(self, now: int) -> PruningRequest:
         """Raises Undecidable or BadFilter."""
         if (self.before is None) == (self.keep is None):
-            raise Undecidable("say either `before`, a time, or `keep`, how many of the newest stay")
+            raise Undecidable("send either `before`, a time, or `keep`, the number of newest records to keep")
         return PruningRequest(None if self.before is None else moment(self.before, now), self.keep, self.bodies)
 
 
@@ -46,20 +47,20 @@ def pruning(guard: Guard) -> APIRouter:
 
     @router.post("/records/prune", dependencies=administer, response_model=PrunedAnswer)
     async def prune(request: Request, body: PruningBody) -> JSONResponse:
-        """Prune old records, or old bodies, as much as is done at once; `more` says whether to ask again."""
+        """Prune old records or old bodies, up to a limit for each request; `more` says whether to send it again."""
         decision = Decision(actor(request, guard), body.why)
         return JSONResponse(
-            await guard.retention.prune_on_request(body.wanted(guard.clock.now()), decision, dry=body.dry)
+            await guard.retention.prune_on_request(body.wanted_pruning(guard.clock.now()), decision, dry=body.dry)
         )
 
     @router.post("/records/{seq}/redact", dependencies=administer, response_model=RedactedAnswer)
     async def redact(request: Request, seq: Seq, body: WhyBody) -> JSONResponse:
-        """Remove the bodies of the call that this record is about, and of what it goes on with."""
+        """Remove the bodies of the call that a record is about, and of the calls that it continues."""
         return JSONResponse(await guard.redacting.redact(seq, Decision(actor(request, guard), body.why)))
 
     @router.post("/calls/{call}/redact", dependencies=administer, response_model=RedactedAnswer)
     async def redact_call(request: Request, call: CallId, body: WhyBody) -> JSONResponse:
-        """Remove the bodies of a call, and of what it goes on with. That it was made, and how it ended, stays."""
+        """Remove the bodies of a call, and of the calls that it continues. Its records stay."""
         return JSONResponse(await guard.redacting.redact(call, Decision(actor(request, guard), body.why)))
 
     return router

@@ -1,4 +1,4 @@
-"""The audit log: what fits a filter, one record with what it rests on, all that is recorded of a call."""
+"""Routes of the audit log: records that match a filter, one record with its evidence, all records of a call."""
 
 from typing import Annotated, Literal
 
@@ -16,13 +16,14 @@ from mcpguard.web.gate.access import may
 from mcpguard.web.gate.strict_routes import api_router
 
 After = Annotated[
-    str | None, Query(max_length=LONGEST, description="Where to go on: `next` of the page before, or an older one.")
+    str | None,
+    Query(max_length=LONGEST, description="Where to continue: the `next` of the previous page, or of an older one."),
 ]
 Wanted = Annotated[
     str,
     Query(
         max_length=LONGEST_FILTER,
-        description="A filter, such as `server:files verdict:deny since:2h` (docs/audit.md); everything if left out.",
+        description="A filter, such as `server:files verdict:deny since:2h` (docs/audit.md). Left out: all records.",
     ),
 ]
 Order = Annotated[Literal["oldest", "newest"], Query(description="Which records come first.")]
@@ -36,10 +37,10 @@ def records(guard: Guard) -> APIRouter:
 
     @router.get("/records", dependencies=look, response_model=RecordsAnswer)
     async def every(q: Wanted = "", order: Order = "oldest", after: After = None, limit: Limit = 100) -> JSONResponse:
-        """Records of the audit log that fit a filter.
+        """List the records of the audit log that match a filter.
 
-        `next` is where to go on; a page may hold fewer than were asked for, or none, and still have `more` after it.
-        Of the oldest first, `next` is always there: asked with it again, what was recorded since follows.
+        A page may have fewer records than the limit, or none, and still have `more` after it. With the oldest first,
+        there is always a `next`: sent again later, it returns what was recorded since.
         """
         start, newest = None if after is None else read(after, decode), order == "newest"
         page = await guard.auditing.page(parse(q, guard.clock.now()), start, limit, newest_first=newest)
@@ -48,12 +49,12 @@ def records(guard: Guard) -> APIRouter:
 
     @router.get("/records/{seq}", dependencies=look, response_model=WholeRecordAnswer)
     async def one(seq: Seq) -> JSONResponse:
-        """One record, its body, the hash before it, and the first checkpoint that covers it."""
+        """Get one record, its body, the previous hash, and the first checkpoint that covers it."""
         return JSONResponse(await guard.auditing.record(seq))
 
     @router.get("/calls/{call}", dependencies=look, response_model=CallRecordsAnswer)
     async def of_call(call: CallId) -> JSONResponse:
-        """All that is recorded of a call, with what was sent and what was answered, their secrets masked."""
+        """List all records of a call, with the request and the response, secrets masked."""
         return JSONResponse({"records": await guard.auditing.call(call)})
 
     return router

@@ -1,4 +1,4 @@
-"""Looking at what a server is and offers, and approving it as it was seen."""
+"""Routes of the review of a server: inspecting it, and approving it as it was reviewed."""
 
 from dataclasses import asdict
 from functools import partial
@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.answers import ApprovedAnswer, InspectedAnswer
-from mcpguard.web.api.bodies import ApprovingBody, InspectionBody, printed
+from mcpguard.web.api.bodies import ApprovingBody, InspectionBody, fingerprint_of
 from mcpguard.web.api.routes.decisions import deciding
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.matching import AS_SEEN
@@ -23,16 +23,16 @@ def reviews(guard: Guard) -> APIRouter:
 
     @router.post("/inspect", dependencies=decide, response_model=InspectedAnswer, openapi_extra=AS_SEEN)
     async def inspect(request: Request, server: str, body: InspectionBody) -> JSONResponse:
-        """Have a server list what it offers. One that does not run is started for that, confined and without secrets;
-        one that runs is listed again."""
+        """Inspect a server: read the list of its capabilities. A server that does not run is started for that, in a
+        sandbox and without secrets."""
         decision, give = decided(request, server, body.why), frozenset(body.give)
-        seen = printed(body.seen)
+        seen = fingerprint_of(body.seen)
         done = await guard.inspecting.inspect(server, decision, consent=body.consent, give=give, seen=seen)
         return JSONResponse(asdict(done))
 
     @router.post("/approve", dependencies=decide, response_model=ApprovedAnswer, openapi_extra=AS_SEEN)
     async def approve(request: Request, server: str, body: ApprovingBody) -> JSONResponse:
-        """Approve a server as it was seen: from now on it runs, and agents may use what was approved of it."""
+        """Approve a server as it was reviewed. It starts, and agents may use the approved capabilities."""
         done = await guard.decisions.approve(server, body.approval, decided(request, server, body.why))
         approved = [
             {

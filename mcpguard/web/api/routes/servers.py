@@ -1,4 +1,4 @@
-"""The servers that there are: to look at, to add, to change and to remove. Nothing here makes one trusted."""
+"""Routes of servers: listing, adding, changing and removing them. None of these approves a server."""
 
 from functools import partial
 from typing import Final
@@ -14,15 +14,15 @@ from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.web.api.answers import DescriptionsAnswer, NewServerAnswer, ServerAnswer, ServersAnswer
 from mcpguard.web.api.bodies import AddedBody, PatchedBody
+from mcpguard.web.api.etag_responses import server_response
 from mcpguard.web.api.pages import Cursor, Limit, page
-from mcpguard.web.api.shown import shown
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
-from mcpguard.web.gate.matching import AS_SEEN, SHOWN, resting
+from mcpguard.web.gate.matching import AS_SEEN, SHOWN, bind_to_if_match
 from mcpguard.web.gate.strict_routes import api_router
 
 BEGINNING: Final = 300
-"""Characters of a description."""
+"""The number of characters that are returned of a description."""
 
 
 def servers(guard: Guard) -> APIRouter:
@@ -30,45 +30,45 @@ def servers(guard: Guard) -> APIRouter:
     decide = [may(Right.DECIDE)]
 
     def by(request: Request, server: str) -> Actor:
-        return resting(request, actor(request, guard), partial(guard.queries.tag, server))
+        return bind_to_if_match(request, actor(request, guard), partial(guard.queries.tag, server))
 
     @router.get("/servers", dependencies=[may(Right.LOOK)], response_model=ServersAnswer)
     async def every(limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
-        """The servers, by name: where each stands, and how the connection to it is."""
+        """List the servers, by name, with their status and connection."""
         found, after = page(guard.queries.servers(), lambda server: str(server["name"]), limit, cursor)
         return JSONResponse({"servers": list(found), "next": after})
 
     @router.get("/servers/{server}", dependencies=[may(Right.LOOK)], response_model=ServerAnswer, openapi_extra=SHOWN)
     async def one(server: str) -> JSONResponse:
-        """Everything about one server, with all that it lists."""
-        return await shown(guard, server)
+        """Get everything about one server, with all its capabilities."""
+        return await server_response(guard, server)
 
     @router.get("/servers/{server}/descriptions", dependencies=[may(Right.LOOK)], response_model=DescriptionsAnswer)
     async def descriptions(server: str) -> JSONResponse:
-        """What a server says of everything that it lists now, as it wrote it, and the beginning of each only."""
+        """Get the beginning of each description that a server lists now, as the server wrote it."""
         every = await guard.queries.definitions(server)
         said = {write_key(key): text for key, definition in every.items() if (text := _description(definition))}
         return JSONResponse({"descriptions": said})
 
     @router.post("/servers", dependencies=decide, response_model=NewServerAnswer, status_code=201, openapi_extra=SHOWN)
     async def add(request: Request, body: AddedBody) -> JSONResponse:
-        """Add a server. It is quarantined, and not started."""
+        """Add a server. It is quarantined and not started."""
         origin = Origin.IMPORT if body.imported else Origin.CLI
         added = await guard.admission.add(body.name, body.config, DeclarationSource(origin, actor(request, guard)))
         there = {"location": f"{request.url.path}/{added.name}"}
-        return await shown(guard, added.name, 201, there, notices=added.notices)
+        return await server_response(guard, added.name, 201, there, notices=added.notices)
 
     @router.patch(
         "/servers/{server}", dependencies=decide, response_model=NewServerAnswer, openapi_extra=AS_SEEN | SHOWN
     )
     async def patch(request: Request, server: str, body: PatchedBody) -> JSONResponse:
-        """Change how a server is declared. One that is launched otherwise then is quarantined."""
+        """Change the declaration of a server. If its launch changes, it is quarantined."""
         patched = await guard.admission.patch(server, body.patch, body.revision, by(request, server))
-        return await shown(guard, server, notices=patched.notices)
+        return await server_response(guard, server, notices=patched.notices)
 
     @router.delete("/servers/{server}", dependencies=decide, status_code=204, openapi_extra=AS_SEEN)
     async def remove(request: Request, server: str, revision: int) -> Response:
-        """Remove a server. What was decided about it is not forgotten."""
+        """Remove a server. Decisions about it are kept."""
         await guard.admission.remove(server, revision, by(request, server))
         return Response(status_code=204)
 
@@ -76,6 +76,6 @@ def servers(guard: Guard) -> APIRouter:
 
 
 def _description(definition: object) -> str:
-    """The beginning of what a definition says of itself; instructions are nothing else."""
+    """Returns the beginning of the description in a definition; instructions are plain text."""
     said = definition.get("description") if isinstance(definition, dict) else definition
     return said[:BEGINNING] if isinstance(said, str) else ""

@@ -1,4 +1,4 @@
-"""Settings that carry trust: which wait to be confirmed, and confirming them."""
+"""Routes of settings that loosen protection: listing those to confirm, and confirming them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -17,7 +17,7 @@ from mcpguard.web.gate.strict_routes import api_router
 
 
 class ConfirmationBody(BaseModel):
-    """What is confirmed: the value that was seen of every setting that waits."""
+    """The settings to confirm: for each, the value that was reviewed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
 
@@ -29,12 +29,12 @@ def settings(guard: Guard) -> APIRouter:
 
     @router.get("/unconfirmed", dependencies=[may(Right.LOOK)], response_model=list[WaitingAnswer])
     async def unconfirmed() -> JSONResponse:
-        """The settings that carry trust and wait to be confirmed."""
+        """List the settings that need confirmation."""
         return JSONResponse([asdict(each) for each in guard.confirming.waiting])
 
     @router.post("/confirm", dependencies=[may(Right.ADMINISTER)], response_model=ConfirmedAnswer)
     async def confirm(request: Request, body: ConfirmationBody) -> JSONResponse:
-        """Confirm all that waits, as it was seen. It is in force from the next start on."""
+        """Confirm all settings that need it, as they were reviewed. They take effect after a restart."""
         return JSONResponse({"confirmed": await guard.confirm(body.values, actor(request, guard))})
 
     return router

@@ -1,4 +1,4 @@
-"""The key that signs the audit log: putting another one in its place."""
+"""The route that rotates the audit signing key."""
 
 from dataclasses import asdict
 
@@ -18,7 +18,7 @@ def signing(guard: Guard) -> APIRouter:
 
     @router.post("/signing-key/rotate", dependencies=[may(Right.ADMINISTER)], response_model=RotatedAnswer)
     async def rotate(request: Request, body: OptionalWhyBody) -> JSONResponse:
-        """Have another key sign the audit log from now on. The old one says which, and is kept nowhere after that."""
+        """Rotate the audit signing key. The old key signs the new one into the log, and is deleted then."""
         return JSONResponse(asdict(await guard.rotating.rotate(because(request, guard, body))))
 
     return router

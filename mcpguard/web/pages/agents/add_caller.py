@@ -31,10 +31,12 @@ LARGEST: Final = 64 * 1024
 def caller_adding(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    async def asked(request: Request, given: SentForm = NEW, told: PageProblem = FINE) -> Response:
+    async def asked(request: Request, given: SentForm = NEW, problem: PageProblem = FINE) -> Response:
         """The form; what was typed stands in it."""
-        more = {"effects": BY_HARM, "times": times.CHOICES, "once": desk.once.minted()}
-        return desk.page(request, "callers", "caller_add.html", told.status, given=given, problem=told.sentence, **more)
+        more = {"effects": BY_HARM, "times": times.CHOICES, "once": desk.single_use_forms.new_number()}
+        return desk.page(
+            request, "callers", "caller_add.html", problem.status, given=given, problem=problem.sentence, **more
+        )
 
     @router.get("/callers/add", dependencies=[may(Right.ADMINISTER)])
     async def form(request: Request) -> Response:
@@ -45,14 +47,14 @@ def caller_adding(guard: Guard, desk: Console) -> APIRouter:
         async def work(by: Actor, given: SentForm) -> Response:
             wanted = _wanted(given)
             by.check_widening()
-            desk.once.use(given)
+            desk.single_use_forms.use(given)
             grant, token = await guard.granting.add(wanted, Decision(by, given.one("why")))
             clients = snippets(f"{request.url.scheme}://{request.url.netloc}", token)
             known = guard.granting.caller_json(grant)
             return desk.page(request, "callers", "caller_added.html", caller=known, token=token, clients=clients)
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return await asked(request, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return await asked(request, given, problem)
 
         return await desk.carried_out(request, work, again, largest=LARGEST)
 
@@ -63,7 +65,7 @@ def _wanted(given: SentForm) -> CallerRequest:
     """Raises Undecidable."""
     chosen = given.every("effects")
     if not {*chosen} <= {*Effect}:
-        raise Undecidable("effects are read, write and destructive")
+        raise Undecidable("an effect is read, write or destructive")
     scope = Scope(_lines(given.one("servers")), _lines(given.one("tools")), frozenset(map(Effect, chosen)))
     must_declare, manage = (given.one(each) == "yes" for each in ("must_declare", "manage"))
     return CallerRequest(given.one("name").strip(), scope, times.seconds(given.one("expires")), must_declare, manage)

@@ -24,20 +24,20 @@ NOTHING: Final = SentForm([])
 def callers(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    async def shown(request: Request, caller: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
+    async def shown(request: Request, caller: str, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
         """One of them."""
         grant = guard.callers.find(caller)
         if grant is None:
-            return desk.missing(request, "There is no such caller, or it was revoked. The audit log knows which.")
+            return desk.missing(request, "No agent has a token with this id, or it was revoked.")
         mine = Filter((FilterTerm(FilterKey.CALLER, (caller,)),))
         newest = await guard.auditing.page(mine, limit=1, newest_first=True)
         last = next(iter(newest.records), None)
-        said = {"why": given.one("why"), "problem": told.sentence}
+        said = {"why": given.one("why"), "problem": problem.sentence}
         return desk.page(
             request,
             "callers",
             "caller.html",
-            told.status,
+            problem.status,
             caller=guard.granting.caller_json(grant[0]),
             last=last,
             said=said,
@@ -57,11 +57,11 @@ def callers(guard: Guard, desk: Console) -> APIRouter:
     async def revoke(request: Request, caller: str) -> Response:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             grant = await guard.granting.revoke(caller, Decision(by, given.one("why")))
-            said = f"Revoked {grant.caller.label}. Its token is worth nothing, and what was open in its name has ended."
+            said = f"Revoked {grant.caller.label}. The token is no longer valid, and its open calls have ended."
             return "/callers", DoneNotice(said, "blocked")
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return await shown(request, caller, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return await shown(request, caller, given, problem)
 
         return await desk.carried_out(request, work, again)
 

@@ -18,13 +18,14 @@ from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 
 NOTHING = SentForm([])
+TOLD = "The agent receives your reason."
 
 
-def held(guard: Guard, desk: Console) -> APIRouter:
+def held_calls(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     async def shown(
-        request: Request, ticket: str = "", given: SentForm = NOTHING, told: PageProblem = FINE
+        request: Request, ticket: str = "", given: SentForm = NOTHING, problem: PageProblem = FINE
     ) -> Response:
         """All of them, or one; what was typed stands at the one that was answered."""
         try:
@@ -36,10 +37,10 @@ def held(guard: Guard, desk: Console) -> APIRouter:
             request,
             "held",
             "held.html",
-            told.status,
+            problem.status,
             waiting=[each for each in cards if each["state"] == "waiting"],
             answered=[each for each in cards if each["state"] != "waiting"],
-            said={"why": given.one("why"), "problem": told.sentence, "ticket": ticket},
+            said={"why": given.one("why"), "problem": problem.sentence, "ticket": ticket},
             alone=bool(ticket),
         )
 
@@ -54,14 +55,14 @@ def held(guard: Guard, desk: Console) -> APIRouter:
     @router.post("/held/{ticket}", dependencies=[may(Right.DECIDE)])
     async def answer(request: Request, ticket: str) -> Response:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
-            resting = desk.resting(by, given, lambda: guard.held.tag(ticket))
+            resting = desk.bind_to_page(by, given, lambda: guard.held.tag(ticket))
             allows = given.one("answer") == "allow"
             answered = guard.held.allow if allows else guard.held.deny
             call = await answered(ticket, Decision(resting, given.one("why")))
             return "/held", _done(call, allows=allows)
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return await shown(request, ticket, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return await shown(request, ticket, given, problem)
 
         return await desk.carried_out(request, work, again)
 
@@ -79,6 +80,5 @@ def card(call: Json) -> Json:
 
 def _done(call: Json, *, allows: bool) -> DoneNotice:
     what = f"{call['server']}:{call['name']} for {call['caller']['name']}"
-    if allows:
-        return DoneNotice(f"Allowed {what}, once.", "allowed", f"/calls/{call['id']}", "Its records")
-    return DoneNotice(f"Denied {what}. Its agent is told the reason.", "blocked", f"/calls/{call['id']}", "Its records")
+    sentence, kind = (f"Allowed {what}, once.", "allowed") if allows else (f"Denied {what}. {TOLD}", "blocked")
+    return DoneNotice(sentence, kind, f"/calls/{call['id']}", "Show records")

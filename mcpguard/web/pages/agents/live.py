@@ -22,7 +22,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.policy.shares import Crowded, Shares
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, principal
-from mcpguard.web.pages.base.rail import counted
+from mcpguard.web.pages.base.rail import rail_counts
 from mcpguard.web.pages.base.route import PageRoute
 
 EVERY: Final = 0.25
@@ -76,6 +76,6 @@ class _Stream(StreamingResponse):
 
 def event(guard: Guard, me: Principal) -> bytes:
     """How it is now, for one reader."""
-    said = {"counts": counted(guard, me), "ready": guard.readiness().ready}
+    said = {"counts": rail_counts(guard, me), "ready": guard.readiness().ready}
     number = guard.depth().records if me.may(Right.AUDIT) else 0
     return b"id: %d\nevent: now\ndata: %s\n\n" % (number, orjson.dumps(said | {"records": number}))

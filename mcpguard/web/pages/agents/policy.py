@@ -22,8 +22,8 @@ from mcpguard.guard.guard import Guard
 from mcpguard.guard.trust import rules_in_force
 from mcpguard.policy.intents import BY_HARM, LONGEST_REASON
 from mcpguard.web.api.calling import WantedBody
-from mcpguard.web.api.routes.calls import found
-from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm, form, told
+from mcpguard.web.api.routes.calls import find_caller
+from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm, form, page_problem
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.pages.base.console import VIA, Console
@@ -39,7 +39,7 @@ def policy(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     def shown(
-        request: Request, given: SentForm = NOTHING, told: PageProblem = FINE, answer: dict[str, Any] | None = None
+        request: Request, given: SentForm = NOTHING, problem: PageProblem = FINE, answer: dict[str, Any] | None = None
     ) -> Response:
         """The rules, and what they would say of a call, if one was given."""
         said = {each["rule"]: each["outcome"] for each in answer["rules"]} if answer else {}
@@ -47,13 +47,13 @@ def policy(guard: Guard, desk: Console) -> APIRouter:
             request,
             "policy",
             "policy.html",
-            told.status,
+            problem.status,
             rules=rules_in_force.request_rules(guard.settings),
             after=rules_in_force.response_rules(guard.settings),
             outcomes={rules_in_force.FIRST: "passed"} | said if answer else {},
             answer=answer,
             given=given,
-            problem=told.sentence,
+            problem=problem.sentence,
             callers=[*([ANONYMOUS] if guard.callers.anonymous else []), *(each.caller.label for each in guard.callers)],
             effects=BY_HARM,
             longest=LONGEST_REASON,
@@ -62,10 +62,10 @@ def policy(guard: Guard, desk: Console) -> APIRouter:
     def tried(request: Request, given: SentForm) -> Response:
         try:
             wanted = _wanted(given)
-            asked = wanted.asked(_caller(guard, wanted.caller), actor(request, guard, VIA).id)
+            asked = wanted.call_request(_caller(guard, wanted.caller), actor(request, guard, VIA).id)
             return shown(request, given, FINE, preview_json(asked, guard.calls.preview(asked)))
         except GuardError as error:
-            return shown(request, given, told(error))
+            return shown(request, given, page_problem(error))
 
     @router.get("/policy", dependencies=[may(Right.AUDIT)])
     async def page(request: Request) -> Response:
@@ -77,7 +77,7 @@ def policy(guard: Guard, desk: Console) -> APIRouter:
         try:
             given = await form(request, LARGEST)
         except GuardError as error:
-            return shown(request, NOTHING, told(error))
+            return shown(request, NOTHING, page_problem(error))
         return tried(request, given)
 
     return router
@@ -85,9 +85,9 @@ def policy(guard: Guard, desk: Console) -> APIRouter:
 
 def _caller(guard: Guard, named: str) -> Any:  # noqa: ANN401
     try:
-        return found(guard, named)
+        return find_caller(guard, named)
     except CallerUnknown:
-        raise CallerUnknown("there is no caller of this name; Callers has those that there are") from None
+        raise CallerUnknown("no agent has this name; the page Agents lists them") from None
 
 
 def _wanted(given: SentForm) -> WantedBody:
@@ -96,19 +96,19 @@ def _wanted(given: SentForm) -> WantedBody:
     try:
         parse_reference(name)
     except InvalidName:
-        raise Misshapen(422, "the tool is named as server:name, such as files:read_file") from None
+        raise Misshapen(422, "name the tool as server:name, for example files:read_file") from None
     operation, why = given.one("operation"), given.one("why")
     if operation and operation not in {*Effect}:
-        raise Misshapen(422, "an operation is read, write or destructive")
+        raise Misshapen(422, "the declared effect is read, write or destructive")
     if why and not operation:
-        raise Misshapen(422, "a reason is part of what a call declares: choose what it declares, too")
+        raise Misshapen(422, "a reason needs a declared effect; choose one")
     intent = {"operation_type": operation, "reason": why} if operation else None
     sent = {"caller": given.one("caller").strip(), "name": name, "kind": given.one("kind", "tool"), "intent": intent}
     try:
         return WantedBody.model_validate(sent | {"arguments": _arguments(given.one("arguments"))})
     except ValidationError as error:
         place = " ".join(str(each) for each in error.errors()[0]["loc"][:1]) or "arguments"
-        raise Misshapen(422, f"this is no call: look at its {place}") from None
+        raise Misshapen(422, f"this call is not valid: check its {place}") from None
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
@@ -119,7 +119,7 @@ def _arguments(text: str) -> dict[str, Any] | None:
         given = parse(text.encode(), max_bytes=LARGEST)
     except StrictError as error:
         where = f" (line {error.line}, column {error.column})" if error.line else ""
-        raise Misshapen(422, f"the arguments are no JSON with one meaning: {error.message}{where}") from None
+        raise Misshapen(422, f"the arguments are not strict JSON: {error.message}{where}") from None
     if not isinstance(given, dict):
-        raise Misshapen(422, 'the arguments are an object, such as {"path": "notes.txt"}')
+        raise Misshapen(422, 'the arguments must be an object, for example {"path": "notes.txt"}')
     return given

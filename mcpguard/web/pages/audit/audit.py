@@ -2,7 +2,7 @@
 
 Rules kept here:
 1. The whole query is the URL: whoever has it sees the same, and nothing is kept for anybody.
-2. What is no filter is told at the field, which keeps what was typed; nothing is looked for then.
+2. What is no filter is problem at the field, which keeps what was typed; nothing is looked for then.
 3. `/audit/rows` is rows of the same page and nothing else, for what comes while somebody looks.
 """
 
@@ -21,7 +21,7 @@ from mcpguard.domain.filters import BadFilter, Filter
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import told
+from mcpguard.web.forms import page_problem
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.audit.drawing import drawing, ends
 from mcpguard.web.pages.audit.record_rows import moment, row
@@ -58,7 +58,7 @@ def audit(guard: Guard, desk: Console) -> APIRouter:
         try:
             wanted = parse(q, now)
         except BadFilter as error:
-            said = told(error)
+            said = page_problem(error)
             shown = NOTHING | _around(guard, q, typed, [], now) | {"problem": said.sentence}
             return desk.page(request, "audit", "audit.html", said.status, **shown)
         counted = await guard.auditing.histogram(wanted)
@@ -140,7 +140,7 @@ def _around(guard: Guard, q: str, typed: str, terms: Terms, now: int) -> Json:
 def _ranges(terms: Terms, now: int, q: str) -> Iterator[tuple[str, str, bool]]:
     today = datetime.fromtimestamp(now // DAY * DAY // 1_000_000, UTC).date().isoformat()
     rest = _but(terms, "since", "until")
-    for said, since in (("last hour", "1h"), ("today", today), ("7 days", "7d"), ("everything", "")):
+    for said, since in (("last hour", "1h"), ("today", today), ("7 days", "7d"), ("all", "")):
         also = [*rest, ("since", f"since:{since}")] if since else rest
         yield said, _query(also), " ".join(q.split()) == _text(also)
 

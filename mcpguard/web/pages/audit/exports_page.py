@@ -3,7 +3,7 @@
 Rules kept here:
 1. It is the same export as the API's and the command's: recorded before its first byte, and it holds the record of
    itself.
-2. What cannot be let out is told on the form, with everything that was chosen.
+2. What cannot be let out is problem on the form, with everything that was chosen.
 """
 
 from fastapi import APIRouter, Request
@@ -18,8 +18,8 @@ from mcpguard.guard.audit.exports import AuditExportRequest
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger.export.formats import OWN, WORDS
 from mcpguard.ledger.export.selection import Fitting
-from mcpguard.web.downloads import checked, let_out
-from mcpguard.web.forms import FINE, PageProblem, told
+from mcpguard.web.downloads import check_export, export_response
+from mcpguard.web.forms import FINE, PageProblem, page_problem
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.pages.base.console import VIA, Console
@@ -29,14 +29,14 @@ from mcpguard.web.pages.base.route import PageRoute
 def exporting(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    def shown(request: Request, told: PageProblem = FINE) -> Response:
+    def shown(request: Request, problem: PageProblem = FINE) -> Response:
         given = request.query_params
         return desk.page(
             request,
             "audit",
             "export.html",
-            told.status,
-            problem=told.sentence,
+            problem.status,
+            problem=problem.sentence,
             q=given.get("q", ""),
             words=WORDS,
             word=given.get("format", OWN.word),
@@ -53,9 +53,9 @@ def exporting(guard: Guard, desk: Console) -> APIRouter:
     @router.get("/audit/export/file", dependencies=[may(Right.AUDIT)])
     async def file(request: Request) -> Response:
         try:
-            return await let_out(guard.exporting, _wanted(request, guard), actor(request, guard, VIA))
+            return await export_response(guard.exporting, _wanted(request, guard), actor(request, guard, VIA))
         except GuardError as error:
-            return shown(request, told(error))
+            return shown(request, page_problem(error))
 
     return router
 
@@ -65,9 +65,9 @@ def _wanted(request: Request, guard: Guard) -> AuditExportRequest:
     given = request.query_params
     word, after = given.get("format", ""), given.get("after", "").strip()
     if word not in WORDS:
-        raise Undecidable(f"there is no such format; there are {', '.join(WORDS)}")
+        raise Undecidable(f"unknown format; use one of {', '.join(WORDS)}")
     if after and not (after.isascii() and after.isdecimal() and int(after[:17]) <= LARGEST):
-        raise Undecidable("a number of a record has digits and nothing else")
+        raise Undecidable("the number of a record is written in digits only")
     chosen = Fitting(parse(given.get("q", ""), guard.clock.now()))
     packed, bundle = given.get("compressed") == "yes", given.get("bundle") == "yes"
-    return checked(AuditExportRequest((word,), chosen, int(after or 0), None, packed, bundle))
+    return check_export(AuditExportRequest((word,), chosen, int(after or 0), None, packed, bundle))

@@ -1,4 +1,4 @@
-"""`/audit/{seq}`: one record, what it says and what proves it; `/calls/{call}`: all that is recorded of a call."""
+"""`/audit/{seq}`: one record with its proof of integrity; `/calls/{call}`: all records of a call."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -10,7 +10,7 @@ from mcpguard.guard.audit.audit_log import RecordUnknown
 from mcpguard.guard.guard import Guard
 from mcpguard.ledger import single_record
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.audit.record_rows import body, fields, moment, recorded, row
+from mcpguard.web.pages.audit.record_rows import body, fields, hashed_text, moment, row
 from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.route import PageRoute
 
@@ -26,7 +26,7 @@ def record(guard: Guard, desk: Console) -> APIRouter:
         try:
             found = await guard.auditing.record(seq if 0 < seq <= LARGEST else 0)
         except RecordUnknown:
-            sentence = f"There is no record of this number; they go from 1 to {newest:,}."
+            sentence = f"There is no record with this number. Records are numbered from 1 to {newest:,}."
             return desk.page(request, "audit", "missing.html", 404, title="No such record", sentence=sentence)
         content = found["content"] or {}
         return desk.page(
@@ -37,7 +37,7 @@ def record(guard: Guard, desk: Console) -> APIRouter:
             row=row(found),
             fields=fields(found),
             body=body(found),
-            recorded=recorded(found),
+            recorded=hashed_text(found),
             call=content.get("entry"),
             newest=newest,
             proof=proof(found, guard.depth().key),
@@ -50,7 +50,7 @@ def record(guard: Guard, desk: Console) -> APIRouter:
         except RecordUnknown:
             found = []
         if not found:
-            sentence = "Nothing is recorded of a call with this id; what was pruned is not found by it either."
+            sentence = "There are no records of a call with this id. Pruned records cannot be found by call id."
             return desk.page(request, "audit", "missing.html", 404, title="No such call", sentence=sentence)
         steps = [{"row": row(each), "fields": fields(each), "body": body(each)} for each in found]
         closed = any((each["content"] or {}).get("kind") == "closed" for each in found)
@@ -60,7 +60,7 @@ def record(guard: Guard, desk: Console) -> APIRouter:
 
 
 def proof(record: Json, key: str) -> Json:
-    """What a record rests on, checked as far as that goes without its chain."""
+    """Checks the hash and the signature of one record, as far as that is possible without the rest of the chain."""
     content, covering = record["content"], record["checkpoint"]
     follows = None
     if content is not None:

@@ -1,6 +1,6 @@
-"""A record of the audit log as a page tells it: in a row, and field by field.
+"""A record of the audit log as a page shows it: as a row, and field by field.
 
-Nothing of it is verified here, and who can write the store can have it say anything.
+Nothing is verified here: anybody who can write to the store can make a record say anything.
 """
 
 from collections.abc import Mapping
@@ -17,19 +17,68 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.ledger import words
 
 LATEST: Final = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * 1_000_000
-"""Times after that no calendar has."""
+"""The last time that a calendar can show."""
 MOST_OF_A_BODY: Final = 100_000
-"""Characters that a page shows."""
+"""The number of characters of a body that a page shows."""
 MOST_NAMED: Final = 3
-_VERDICTS: Final = {"allow": ("allowed", "allowed"), "hold": ("held", "held"), "deny": ("refused", "blocked")}
-"""What is said of a verdict, and its icon."""
-_OUTCOMES: Final = {"refused": "blocked", "held": "held", "unknown": "unknown"}
+_VERDICTS: Final = {"allow": ("allowed", "allowed"), "hold": ("held", "held"), "deny": ("denied", "blocked")}
+"""The label and the icon of each verdict."""
+_OUTCOMES: Final = {
+    "refused": ("denied", "blocked"),
+    "held": ("held", "held"),
+    "unknown": ("outcome unknown", "unknown"),
+}
+_ANSWERS: Final = {
+    "approve": "approved",
+    "allow": "allowed",
+    "permit": "permissions set",
+    "screen": "scan mode set",
+    "inspect": "inspection requested",
+    "enable": "enabled",
+    "unblock": "unblocked",
+    "reject": "rejected",
+    "revoke": "approval revoked",
+    "quarantine": "quarantined",
+    "disable": "disabled",
+    "block": "blocked",
+    "deny": "denied",
+}
+"""The label of each decision."""
+_EVENTS: Final = {
+    "started": "guard started",
+    "stopped": "guard stopped",
+    "opened": "call started",
+    "released": "call judged again",
+    "asked": "server asked client",
+    "heard": "client answered",
+    "closed": "call finished",
+    "resumed": "recording resumed",
+    "admitted": "server entry changed",
+    "decided": "decision",
+    "moved": "state changed",
+    "listed": "listing changed",
+    "configured": "settings changed",
+    "granted": "token created",
+    "revoked": "token revoked",
+    "person": "user changed",
+    "operator": "API token changed",
+    "sign_in_refused": "sign-in failed",
+    "disclosed": "tools shown",
+    "turned_away": "request refused",
+    "lost": "records lost",
+    "rolled_back": "rollback detected",
+    "rotated": "signing key rotated",
+    "retired": "signing key retired",
+    "pruned": "log pruned",
+    "exported": "log exported",
+}
+"""The label of each kind of record, where that is not its own name."""
 _GRAVE: Final = {"lost": "critical", "rolled_back": "critical", "resumed": "medium", "turned_away": "blocked"}
 _BODIES: Final = {
     "opened": "Arguments",
-    "closed": "What was answered",
-    "asked": "What the server asked",
-    "heard": "What it was told",
+    "closed": "Response",
+    "asked": "Question of the server",
+    "heard": "Answer of the client",
 }
 _TIMES: Final = frozenset({"at", "since", "expires"})
 _CODES: Final = frozenset(
@@ -55,21 +104,21 @@ _LABELS: Final = {
     "at": "Time",
     "entry": "Call",
     "caller_label": "Caller",
-    "caller": "Id of the caller",
+    "caller": "Caller ID",
     "by": "By",
-    "via": "Came through",
-    "why": "Why",
+    "via": "Source",
+    "why": "Reason given",
     "name": "Name",
     "face": "Face",
-    "took_us": "Took",
-    "intent_reason": "Why, as the agent says",
-    "operation": "Declared as",
+    "took_us": "Duration",
+    "intent_reason": "Reason given by the agent",
+    "operation": "Declared effect",
     "declared": "Intent declared",
-    "sensitivity": "Data",
+    "sensitivity": "Data sensitivity",
     "fingerprint": "Fingerprint",
-    "observed": "Fingerprint seen",
-    "upstream": "Id of the server",
-    "v": "Version of the format",
+    "observed": "Observed fingerprint",
+    "upstream": "Server ID",
+    "v": "Schema version",
     "settings": "Settings in force",
     "key": "Public key",
 }
@@ -77,12 +126,12 @@ _LABELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ShownRecord:
-    """A record in a line. `icon`: of a standing, severity or verdict, which gives the colour too; `code`: whether the
-    reason is one of ours."""
+    """A record as a row. `icon`: of a status, severity or verdict, which sets the colour too; `code`: whether the
+    reason is a code of the guard."""
 
     seq: int
     at: int | None
-    said: str
+    event: str
     icon: str
     what: str = ""
     who: str = ""
@@ -94,7 +143,8 @@ class ShownRecord:
 
 @dataclass(frozen=True, slots=True)
 class ShownBody:
-    """What lies beside a record. `how`: kept, coded (it is no text), pruned, too large, or not kept."""
+    """The body that belongs to a record. `how`: kept, coded (base64, because it is not text), pruned, too large, or not
+    kept."""
 
     what: str
     size: int | None
@@ -105,7 +155,7 @@ class ShownBody:
 
 @dataclass(frozen=True, slots=True)
 class ShownField:
-    """A field of a record. `how`: text, code, time, or number; `link`: where more of it is; `hint`: what it means."""
+    """A field of a record. `how`: text, code, time, or number; `link`: a page about the value; `hint`: its meaning."""
 
     name: str
     label: str
@@ -116,34 +166,34 @@ class ShownField:
 
 
 def row(record: Json) -> ShownRecord:
-    """One that was pruned has a number and nothing else."""
-    said: Mapping[str, Any] | None = record["content"]
-    if said is None:
+    """Makes the row of a record; a pruned one has a number and nothing else."""
+    content: Mapping[str, Any] | None = record["content"]
+    if content is None:
         word = "pruned" if record["pruned"] else "unreadable"
         return ShownRecord(record["seq"], None, word, "disabled" if record["pruned"] else "critical")
-    happened, icon = _happened(said)
-    call = said.get("kind") in ("opened", "closed", "released")
-    code = said.get("reason")
-    why = words.why(said) or said.get("intent_reason")
-    if not call and (result := words.result(said)):
+    event, icon = _event(content)
+    call = content.get("kind") in ("opened", "closed", "released")
+    code = content.get("reason")
+    why = words.why(content) or content.get("intent_reason")
+    if not call and (result := words.result(content)):
         why = f"{result} · {why}" if why else result
-    effect = said.get("effect")
+    effect = content.get("effect")
     return ShownRecord(
         record["seq"],
-        moment(said.get("at")),
-        happened,
+        moment(content.get("at")),
+        event,
         icon,
-        _several(_text(words.what(said))) if said.get("kind") == "configured" else _text(words.what(said)),
-        _text(words.who(said)),
+        _several(_text(words.what(content))) if content.get("kind") == "configured" else _text(words.what(content)),
+        _text(words.who(content)),
         str(effect) if effect in ("read", "write", "destructive") else "",
         _text(why),
         bool(code),
-        _took(said.get("took_us")),
+        _took(content.get("took_us")),
     )
 
 
 def fields(record: Json) -> list[ShownField]:
-    """Every field that was recorded, in the order in which they matter to a person."""
+    """Lists every recorded field, the most important to a reader first."""
     said: Mapping[str, Any] = record["content"] or {}
     first = ("kind", "at", "server", "name", "caller_label", "effect", "verdict", "outcome", "reason", "why", "by")
     names = [*(name for name in first if name in said), *(name for name in sorted(said) if name not in first)]
@@ -151,7 +201,7 @@ def fields(record: Json) -> list[ShownField]:
 
 
 def body(record: Json) -> ShownBody | None:
-    """What lies beside a record, or would if it were kept."""
+    """Makes the shown body of a record, also where it was not kept; None where the record has none."""
     said: Mapping[str, Any] = record["content"] or {}
     kept, size = record["body"], said.get("body_size")
     what = _BODIES.get(_text(said.get("kind")), "Body")
@@ -169,8 +219,8 @@ def body(record: Json) -> ShownBody | None:
     )
 
 
-def recorded(record: Json) -> str:
-    """The content as it was hashed; empty where it is none of ours."""
+def hashed_text(record: Json) -> str:
+    """Writes the content as it was hashed; empty where no guard can have written it."""
     try:
         return canonical_json(record["content"] or {}).decode() if record["content"] else ""
     except Unrecordable:
@@ -178,20 +228,23 @@ def recorded(record: Json) -> str:
 
 
 def moment(at: object) -> int | None:
-    """A time that a calendar has."""
+    """Returns a time that a calendar can show, or None."""
     return at if type(at) is int and 0 <= at <= LATEST else None
 
 
-def _happened(said: Mapping[str, Any]) -> tuple[str, str]:
-    kind = _text(said.get("kind"))
-    verdict = _text(said.get("verdict"))
+def _event(content: Mapping[str, Any]) -> tuple[str, str]:
+    """The label of what happened, and its icon."""
+    kind = _text(content.get("kind"))
+    verdict = _text(content.get("verdict"))
     if kind in ("opened", "released") and verdict in _VERDICTS:
         return _VERDICTS[verdict]
     if kind == "closed":
-        outcome = _text(said.get("outcome"))
-        return outcome, _OUTCOMES.get(outcome, "")
-    word = kind.replace("_", " ")
-    return word, _GRAVE.get(kind, "person" if "by" in said and kind not in ("opened", "closed") else "")
+        outcome = _text(content.get("outcome"))
+        return _OUTCOMES.get(outcome, (outcome, ""))
+    label = _EVENTS.get(kind, kind.replace("_", " "))
+    if kind == "decided":
+        label = _ANSWERS.get(_text(content.get("answer")), label)
+    return label, _GRAVE.get(kind, "person" if "by" in content and kind not in ("opened", "closed") else "")
 
 
 def _shown(name: str, value: object) -> ShownField:
@@ -223,7 +276,7 @@ def _took(microseconds: object) -> str:
 
 
 def _indented(text: str) -> str:
-    """JSON over several lines, where it says the very same then; otherwise as it is."""
+    """Indents JSON where that changes nothing but white space; returns other text as it is."""
     try:
         said = orjson.loads(text)
         same = orjson.dumps(said) == text.encode()

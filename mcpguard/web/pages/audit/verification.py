@@ -15,18 +15,18 @@ from mcpguard.web.pages.base.route import PageRoute
 def verifying(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    def shown(request: Request, told: PageProblem = FINE) -> Response:
+    def shown(request: Request, problem: PageProblem = FINE) -> Response:
         depth, last = guard.depth(), guard.verifying.last
         return desk.page(
             request,
             "audit",
             "verify.html",
-            told.status,
+            problem.status,
             depth=depth,
             last=last,
             verifying=guard.verifying.now,
             newer_than_proven=max(0, depth.records - last.to) if last else 0,
-            problem=told.sentence,
+            problem=problem.sentence,
         )
 
     @router.get("/audit/verify", dependencies=[may(Right.AUDIT)])
@@ -38,11 +38,11 @@ def verifying(guard: Guard, desk: Console) -> APIRouter:
         async def work(by: Actor, _: SentForm) -> tuple[str, DoneNotice]:
             by.check()
             begun = guard.verifying.begin(by.id)
-            sentence = "The whole log is being verified." if begun else "It is being verified already."
+            sentence = "Verification started." if begun else "Verification is already in progress."
             return "/audit/verify", DoneNotice(sentence, "pending")
 
-        async def again(_: SentForm, told: PageProblem) -> Response:
-            return shown(request, told)
+        async def again(_: SentForm, problem: PageProblem) -> Response:
+            return shown(request, problem)
 
         return await desk.carried_out(request, work, again)
 

@@ -20,14 +20,14 @@ from mcpguard.domain.decisions import Actor
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import LARGEST, MOST_FIELDS, PageProblem, SentForm, form, told
+from mcpguard.web.forms import LARGEST, MOST_FIELDS, PageProblem, SentForm, form, page_problem
 from mcpguard.web.gate import cookies
 from mcpguard.web.gate.actors import actor, peer_of
-from mcpguard.web.gate.matching import bound
+from mcpguard.web.gate.matching import bind_to_tag
 from mcpguard.web.pages.base.looks import Looks
 from mcpguard.web.pages.base.rail import chain, rail
 from mcpguard.web.pages.base.route import RENEWED
-from mcpguard.web.pages.base.single_use_forms import Once
+from mcpguard.web.pages.base.single_use_forms import SingleUseForms
 from mcpguard.web.views import PageViews
 
 VIA: Final = "console"
@@ -55,7 +55,7 @@ class Console:
         self.guard = guard
         self._views = views
         self._told: OrderedDict[str, DoneNotice] = OrderedDict()
-        self.once = Once()
+        self.single_use_forms = SingleUseForms()
 
     def page(self, request: Request, word: str, template: str, code: int = 200, /, **values: object) -> HTMLResponse:
         """A page; `word`: which place of the rail it belongs to."""
@@ -81,7 +81,7 @@ class Console:
             "audits": me.may(Right.AUDIT),
             "administers": me.may(Right.ADMINISTER),
             "now": self.guard.clock.now(),
-            "looks": Looks.of(request),
+            "looks": Looks.from_request(request),
             "rail": rail(self.guard, me),
             "chain": chain(self.guard),
             "ready": self.guard.readiness().ready,
@@ -112,7 +112,7 @@ class Console:
             by = await self._sender(request, given)
             done = await work(by, given)
         except GuardError as error:
-            return await again(given, told(error))
+            return await again(given, page_problem(error))
         if isinstance(done, Response):
             return done
         path, said = done
@@ -121,7 +121,7 @@ class Console:
     def go(self, request: Request, path: str, done: DoneNotice) -> Response:
         """There, where it is told."""
         self.tell(request, done)
-        return led(path)
+        return redirect(path)
 
     def tell(self, request: Request, done: DoneNotice) -> None:
         """On the next page that they see."""
@@ -131,22 +131,22 @@ class Console:
             while len(self._told) > MOST_TOLD:
                 self._told.popitem(last=False)
 
-    def resting(self, by: Actor, given: SentForm, now: Callable[[], str]) -> Actor:
+    def bind_to_page(self, by: Actor, given: SentForm, now: Callable[[], str]) -> Actor:
         """Whoever decides, only as long as stands what their page showed. Raises Moved, NotNamed or Misshapen."""
-        return bound(given.one("seen"), by, now)
+        return bind_to_tag(given.one("seen"), by, now)
 
     async def _sender(self, request: Request, given: SentForm) -> Actor:
         """Who sends a form; with their password they are known anew, by another session."""
         me, password = principal(request), given.one("password")
         if password and me.kind == "user":
-            before = next(iter(cookies.shown(request.scope)), "")
+            before = next(iter(cookies.session_cookies(request.scope)), "")
             renewed = await self.guard.signing_in.with_password(me.name, password, peer_of(request), before)
             setattr(request.state, RENEWED, renewed.shown)
             request.state.principal = self.guard.people.by_session(renewed.shown)
         return actor(request, self.guard, VIA)
 
 
-def led(path: str) -> Response:
+def redirect(path: str) -> Response:
     """To another page."""
     return RedirectResponse(path, 303, {"cache-control": "no-store"})
 

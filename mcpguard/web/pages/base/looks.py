@@ -20,7 +20,7 @@ class Looks:
     keys: bool = True
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def from_request(cls, request: Request) -> Self:
         """As the browser says; what is none of our words is nothing."""
         words = request.cookies.get(NAME, "").split(".")
         theme = next((each for each in THEMES if each in words), "")

@@ -36,7 +36,7 @@ PLACES: Final = (
     RailPlace("servers", "Servers", "/servers", gap=True),
     RailPlace("findings", "Findings", "/findings"),
     RailPlace("audit", "Audit", "/audit", Right.AUDIT),
-    RailPlace("callers", "Callers", "/callers", Right.AUDIT, gap=True),
+    RailPlace("callers", "Agents", "/callers", Right.AUDIT, gap=True),
     RailPlace("policy", "Policy", "/policy", Right.AUDIT),
     RailPlace("settings", "Settings", "/settings"),
 )
@@ -44,7 +44,7 @@ PLACES: Final = (
 
 def rail(guard: Guard, me: Principal) -> tuple[RailPlace, ...]:
     """The places of somebody, with what there is."""
-    counts = counted(guard, me)
+    counts = rail_counts(guard, me)
     return tuple(
         RailPlace(each.word, each.name, each.path, each.right, each.gap, each.urgent, counts.get(each.word, 0))
         for each in PLACES
@@ -52,7 +52,7 @@ def rail(guard: Guard, me: Principal) -> tuple[RailPlace, ...]:
     )
 
 
-def counted(guard: Guard, me: Principal) -> dict[str, int]:
+def rail_counts(guard: Guard, me: Principal) -> dict[str, int]:
     """What is counted in the rail; only what they may see."""
     servers = guard.inbox.tally()
     held = guard.held.waiting if me.may(Right.AUDIT) else 0
@@ -65,13 +65,15 @@ def counted(guard: Guard, me: Principal) -> dict[str, int]:
 def chain(guard: Guard) -> ChainState:
     """How the log stands."""
     if not guard.readiness().ready:
-        return ChainState("Ledger down", "Nothing can be recorded", None)
+        return ChainState("Audit log: not recording", "Calls are blocked", None)
     depth, last = guard.depth(), guard.verifying.last
     if last is not None and last.finished:
         if last.whole:
-            return ChainState("Ledger whole", f"Verified to {last.to:,}", last.ended_at)
-        where = f"Breaks at record {last.first.seq:,}, found" if last.first else "It cannot be read through, found"
-        return ChainState("Ledger broken", where, last.ended_at, broken=True)
+            return ChainState("Audit log: verified", f"Verified up to record {last.to:,}", last.ended_at)
+        where = f"Broken at record {last.first.seq:,}, detected" if last.first else "The log cannot be read, detected"
+        return ChainState("Audit log: FAILED", where, last.ended_at, broken=True)
     if depth.signed_at is None:
-        return ChainState("Ledger writes", f"{depth.records:,} records, none signed yet", None)
-    return ChainState("Ledger writes", f"{depth.records:,} records, signed to {depth.signed_to:,}", depth.signed_at)
+        return ChainState("Audit log: recording", f"{depth.records:,} records, none signed yet", None)
+    return ChainState(
+        "Audit log: recording", f"{depth.records:,} records, signed up to {depth.signed_to:,}", depth.signed_at
+    )

@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 
 from mcpguard.web.gate import cookies
-from mcpguard.web.gate.access import Needs, NobodyKnown, needed
+from mcpguard.web.gate.access import Needs, NobodyKnown, needs_of
 
 RENEWED = "renewed"
 """In the state of a request: what the browser is to show from now on, where a password was given with a form."""
@@ -25,8 +25,8 @@ class PageRoute(APIRoute):
 
     @property
     def needs(self) -> Needs:
-        """Raises ValueError for a route that does not say, or says more than one."""
-        return needed(self)
+        """The right that the page needs. Raises ValueError where it names none, or more than one."""
+        return needs_of(self)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler, needs = super().get_route_handler(), self.needs

@@ -12,19 +12,19 @@ from mcpguard.web.forms import Misshapen, SentForm
 
 FIELD: Final = "once"
 MOST: Final = 10_000
-AGAIN: Final = "this form was sent before, and what it asked for was done then; what it showed is not shown again"
-NUMBERLESS: Final = "the form does not say which one it is; open the page again"
+AGAIN: Final = "this form was already sent and carried out; its token is not shown again"
+NUMBERLESS: Final = "the form is incomplete; reload the page and try again"
 _BYTES: Final = 16
 _LONGEST: Final = 64
 
 
-class Once:
+class SingleUseForms:
     """Which forms were sent."""
 
     def __init__(self) -> None:
         self._sent: OrderedDict[str, None] = OrderedDict()
 
-    def minted(self) -> str:
+    def new_number(self) -> str:
         """The number of a new form."""
         return secrets.token_urlsafe(_BYTES)
 

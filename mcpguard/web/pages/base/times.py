@@ -13,7 +13,7 @@ CHOICES: Final = (
     (30 * DAY, "30 days"),
     (90 * DAY, "90 days"),
     (365 * DAY, "1 year"),
-    (NEVER, "when it is revoked"),
+    (NEVER, "never"),
 )
 USUAL: Final = str(USUAL_SECONDS)
 
@@ -23,5 +23,5 @@ def seconds(given: str) -> int | None:
     if given == NEVER:
         return None
     if given not in {str(each) for each, _ in CHOICES}:
-        raise Undecidable("choose when it ends from the list")
+        raise Undecidable("choose an expiry from the list")
     return int(given)

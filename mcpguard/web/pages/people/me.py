@@ -18,19 +18,19 @@ from mcpguard.web.pages.base.console import Console, DoneNotice, principal
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.people.typed_people import typed_twice
 
-PROGRAMS: Final = "A program with a token has no account; whoever made the token finds it among the tokens."
+PROGRAMS: Final = "API tokens have no account page; admins manage them under Settings, Tokens."
 RIGHTS: Final = {
-    Right.LOOK: "See servers, what they offer and what was found in it",
-    Right.AUDIT: "See what agents do: the audit log, held calls with their arguments, who the callers are",
-    Right.DECIDE: "Bring servers, inspect them and decide about them, and about held calls",
-    Right.ADMINISTER: "Let callers and people in and out, confirm settings",
+    Right.LOOK: "View servers, their tools and findings",
+    Right.AUDIT: "View agents and their activity: audit log, held calls with their arguments",
+    Right.DECIDE: "Add, inspect and review servers; review held calls",
+    Right.ADMINISTER: "Manage the tokens of agents, users and API tokens; confirm settings",
 }
 
 
 def me(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    def shown(request: Request, told: PageProblem = FINE, about: str = "") -> Response:
+    def shown(request: Request, problem: PageProblem = FINE, about: str = "") -> Response:
         user = _user(guard, request)
         if user is None:
             return desk.missing(request, PROGRAMS)
@@ -38,12 +38,12 @@ def me(guard: Guard, desk: Console) -> APIRouter:
             request,
             "settings",
             "me.html",
-            told.status,
+            problem.status,
             user=user,
             sessions=[*guard.people.sessions(user)],
             rights=[(right, said, right in user.role.rights) for right, said in RIGHTS.items()],
             recent=guard.settings.people.recent_seconds // 60,
-            said={"about": about, "problem": told.sentence},
+            said={"about": about, "problem": problem.sentence},
         )
 
     @router.get("/settings/me", dependencies=[may(Right.LOOK)])
@@ -55,10 +55,10 @@ def me(guard: Guard, desk: Console) -> APIRouter:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             sender, new = principal(request), typed_twice(given)
             await guard.own_password.change(sender, given.one("present"), new, peer_of(request), by)
-            return "/settings/me", DoneNotice("Changed your password. Your other sessions have ended.")
+            return "/settings/me", DoneNotice("Changed your password and ended your other sessions.")
 
-        async def again(_: SentForm, told: PageProblem) -> Response:
-            return shown(request, told, "password")
+        async def again(_: SentForm, problem: PageProblem) -> Response:
+            return shown(request, problem, "password")
 
         return await desk.carried_out(request, work, again)
 
@@ -67,8 +67,8 @@ def me(guard: Guard, desk: Console) -> APIRouter:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             return await _ended(guard, _user(guard, request), given.one("session"), by)
 
-        async def again(_: SentForm, told: PageProblem) -> Response:
-            return shown(request, told, "sessions")
+        async def again(_: SentForm, problem: PageProblem) -> Response:
+            return shown(request, problem, "sessions")
 
         return await desk.carried_out(request, work, again)
 
@@ -89,6 +89,6 @@ async def _ended(guard: Guard, user: User | None, wanted: str, by: Actor) -> tup
         await guard.signing_in.sign_out_everywhere(user, by)
         return "/login", DoneNotice("Signed you out everywhere.")
     if wanted not in {session.id for session in guard.people.sessions(user)}:
-        raise UserUnknown("you have no such session, or not any more")
+        raise UserUnknown("this session has ended already, or is not yours")
     await guard.signing_in.sign_out(wanted, by)
-    return "/settings/me", DoneNotice("Ended one of your sessions.", "blocked")
+    return "/settings/me", DoneNotice("Ended the session.", "blocked")

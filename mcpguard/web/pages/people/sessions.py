@@ -20,10 +20,10 @@ def sessions(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     administer = [may(Right.ADMINISTER)]
 
-    def signed_in(request: Request, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
+    def signed_in(request: Request, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
         rows = [(session, guard.people.user_of(session.user)) for session in guard.people.sessions()]
-        more = {"sessions": rows, "why": given.one("why"), "problem": told.sentence}
-        return desk.page(request, "settings", "sessions.html", told.status, **more)
+        more = {"sessions": rows, "why": given.one("why"), "problem": problem.sentence}
+        return desk.page(request, "settings", "sessions.html", problem.status, **more)
 
     @router.get("/settings/sessions", dependencies=administer)
     async def page(request: Request) -> Response:
@@ -33,10 +33,10 @@ def sessions(guard: Guard, desk: Console) -> APIRouter:
     async def end(request: Request) -> Response:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             user = await guard.users.end_session(given.one("session"), Decision(by, given.one("why")))
-            return "/settings/sessions", DoneNotice(f"Ended a session of {user.name}.", "blocked")
+            return "/settings/sessions", DoneNotice(f"Signed out a session of {user.name}.", "blocked")
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return signed_in(request, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return signed_in(request, given, problem)
 
         return await desk.carried_out(request, work, again)
 

@@ -1,4 +1,4 @@
-"""`/setup`: the first admin, by the link that was told on the terminal.
+"""`/setup`: the first admin, by the link that was problem on the terminal.
 
 There is such a page until somebody was a user ever, and never again. Looking at it changes nothing.
 """
@@ -10,24 +10,24 @@ from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import SetupOver
 from mcpguard.guard.guard import Guard
-from mcpguard.web.forms import FINE, PageProblem, fields, told
+from mcpguard.web.forms import FINE, PageProblem, fields, page_problem
 from mcpguard.web.gate.actors import peer_of
-from mcpguard.web.pages.people.sign_in import signed_in, told_on
+from mcpguard.web.pages.people.sign_in import form_page, signed_in
 from mcpguard.web.views import PageViews
 
 
 def setup(guard: Guard, views: PageViews) -> APIRouter:
     router = APIRouter()
 
-    def page(key: str, told: PageProblem = FINE) -> Response:
-        return told_on(views, "setup.html", told, key=key)
+    def page(key: str, problem: PageProblem = FINE) -> Response:
+        return form_page(views, "setup.html", problem, key=key)
 
     def refused(error: GuardError, key: str) -> Response:
         if not guard.setting_up.is_needed:
-            return views.page("error.html", 404, title="Not found", sentence="There is no such page.")
+            return views.page("error.html", 404, title="Not found", sentence="This page does not exist.")
         if isinstance(error, SetupOver):
-            return views.page("error.html", 403, title="This link is not valid", sentence=told(error).sentence)
-        return page(key, told(error))
+            return views.page("error.html", 403, title="This link is not valid", sentence=page_problem(error).sentence)
+        return page(key, page_problem(error))
 
     @router.get("/setup")
     async def form(request: Request) -> Response:
@@ -45,7 +45,7 @@ def setup(guard: Guard, views: PageViews) -> APIRouter:
             given = await fields(request)
             key, password = given.get("key", ""), given.get("password", "")
             if password != given.get("again", ""):
-                raise Undecidable("the two passwords differ")
+                raise Undecidable("the two passwords do not match")
             done = await guard.setting_up.use(key, given.get("name", ""), password, peer_of(request))
         except GuardError as error:
             return refused(error, key)

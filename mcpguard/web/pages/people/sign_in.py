@@ -1,7 +1,7 @@
 """`/login` and `/logout`: forms that work without a script.
 
 Rules kept here:
-1. Which part of a name and a password was wrong is told nobody, and neither is shown again.
+1. Which part of a name and a password was wrong is problem nobody, and neither is shown again.
 2. Whoever signs in, or in again, gets another session; the one before is worth nothing.
 """
 
@@ -15,7 +15,7 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.sign_in import SignedIn
-from mcpguard.web.forms import FINE, PageProblem, fields, told
+from mcpguard.web.forms import FINE, PageProblem, fields, page_problem
 from mcpguard.web.gate import cookies
 from mcpguard.web.gate.actors import actor, peer_of
 from mcpguard.web.views import PageViews
@@ -27,9 +27,9 @@ _OURS: Final = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,2000}")
 def signing(guard: Guard, views: PageViews) -> APIRouter:
     router = APIRouter()
 
-    def page(request: Request, back: str, told: PageProblem = FINE) -> Response:
+    def page(request: Request, back: str, problem: PageProblem = FINE) -> Response:
         needed = guard.setting_up.is_needed
-        return told_on(views, "login.html", told, person=person_of(request), setup=needed, back=ours(back))
+        return form_page(views, "login.html", problem, person=person_of(request), setup=needed, back=ours(back))
 
     @router.get("/login")
     async def login(request: Request) -> Response:
@@ -37,20 +37,20 @@ def signing(guard: Guard, views: PageViews) -> APIRouter:
 
     @router.post("/login")
     async def signs_in(request: Request) -> Response:
-        before, back = next(iter(cookies.shown(request.scope)), ""), ""
+        before, back = next(iter(cookies.session_cookies(request.scope)), ""), ""
         try:
             given = await fields(request)
             back = given.get("back", "")
             name, password = given.get("name", ""), given.get("password", "")
             done = await guard.signing_in.with_password(name, password, peer_of(request), before)
         except GuardError as error:
-            return page(request, back, told(error))
+            return page(request, back, page_problem(error))
         return signed_in(done, request, ours(back))
 
     @router.get("/logout")
     async def logout(request: Request) -> Response:
         person = person_of(request)
-        return told_on(views, "logout.html", FINE, person=person) if person else _signed_out(request)
+        return form_page(views, "logout.html", FINE, person=person) if person else _signed_out(request)
 
     @router.post("/logout")
     async def signs_out(request: Request) -> Response:
@@ -65,17 +65,17 @@ def signing(guard: Guard, views: PageViews) -> APIRouter:
             else:
                 await guard.signing_in.sign_out(person.session, by)
         except GuardError as error:
-            return told_on(views, "logout.html", told(error), person=person)
+            return form_page(views, "logout.html", page_problem(error), person=person)
         return _signed_out(request)
 
     return router
 
 
-def told_on(views: PageViews, template: str, told: PageProblem, **values: object) -> Response:
+def form_page(views: PageViews, template: str, problem: PageProblem, **values: object) -> Response:
     """The page of a form, with what was wrong."""
-    page = views.page(template, told.status, problem=told.sentence, **values)
-    if told.wait:
-        page.headers["retry-after"] = str(told.wait)
+    page = views.page(template, problem.status, problem=problem.sentence, **values)
+    if problem.wait:
+        page.headers["retry-after"] = str(problem.wait)
     return page
 
 

@@ -25,19 +25,19 @@ def tokens(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     administer = [may(Right.ADMINISTER)]
 
-    def every(request: Request, given: SentForm = NEW, told: PageProblem = FINE, about: str = "") -> Response:
+    def every(request: Request, given: SentForm = NEW, problem: PageProblem = FINE, about: str = "") -> Response:
         return desk.page(
             request,
             "settings",
             "tokens.html",
-            told.status,
+            problem.status,
             tokens=[*guard.people.tokens()],
             widens=guard.settings.authority.tokens == "full",
             roles=Role,
             times=times.CHOICES,
-            once=desk.once.minted(),
+            once=desk.single_use_forms.new_number(),
             given=given,
-            said={"about": about, "problem": told.sentence},
+            said={"about": about, "problem": problem.sentence},
         )
 
     @router.get("/settings/tokens", dependencies=administer)
@@ -51,14 +51,14 @@ def tokens(guard: Guard, desk: Console) -> APIRouter:
                 raise Undecidable("choose a role: viewer, auditor, approver or admin")
             role, until = Role(given.one("role")), times.seconds(given.one("expires"))
             by.check_widening()
-            desk.once.use(given)
+            desk.single_use_forms.use(given)
             decision = Decision(by, given.one("why"))
             made, shown = await guard.operators.add(given.one("name").strip(), role, until, decision)
             url = f"{request.url.scheme}://{request.url.netloc}"
             return desk.page(request, "settings", "token_added.html", made=made, shown=shown, url=url)
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return every(request, given, told, "add")
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return every(request, given, problem, "add")
 
         return await desk.carried_out(request, work, again)
 
@@ -66,10 +66,12 @@ def tokens(guard: Guard, desk: Console) -> APIRouter:
     async def revoke(request: Request) -> Response:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             token = await guard.operators.revoke(given.one("token"), Decision(by, given.one("why")))
-            return "/settings/tokens", DoneNotice(f"Revoked {token.name}. Its next request is refused.", "blocked")
+            return "/settings/tokens", DoneNotice(
+                f"Revoked {token.name}. The token is rejected from now on.", "blocked"
+            )
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return every(request, given, told, "revoke")
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return every(request, given, problem, "revoke")
 
         return await desk.carried_out(request, work, again)
 

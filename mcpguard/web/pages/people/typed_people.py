@@ -15,5 +15,5 @@ def role_of(given: SentForm) -> Role:
 def typed_twice(given: SentForm) -> str:
     """The new password, which was typed twice. Raises Undecidable."""
     if given.one("new") != given.one("again"):
-        raise Undecidable("the two new passwords differ")
+        raise Undecidable("the two passwords do not match")
     return given.one("new")

@@ -25,14 +25,14 @@ def user(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     administer = [may(Right.ADMINISTER)]
 
-    def one(request: Request, name: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
+    def one(request: Request, name: str, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
         user = guard.people.user(name)
         if user is None:
-            return desk.missing(request, "There is no such user, and there never was one of this name.")
+            return desk.missing(request, "No user has this name.")
         sessions = [*guard.people.sessions(user)]
-        said = {"given": given, "did": given.one("do"), "problem": told.sentence}
+        said = {"given": given, "did": given.one("do"), "problem": problem.sentence}
         return desk.page(
-            request, "settings", "user.html", told.status, user=user, sessions=sessions, roles=Role, **said
+            request, "settings", "user.html", problem.status, user=user, sessions=sessions, roles=Role, **said
         )
 
     @router.get("/settings/users/{name}", dependencies=administer)
@@ -45,8 +45,8 @@ def user(guard: Guard, desk: Console) -> APIRouter:
             done = await _changed(guard, name, Decision(by, given.one("why")), given)
             return f"/settings/users/{name}", done
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return one(request, name, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return one(request, name, given, problem)
 
         return await desk.carried_out(request, work, again)
 
@@ -61,15 +61,15 @@ async def _changed(guard: Guard, name: str, decision: Decision, given: SentForm)
             return DoneNotice(f"Signed {name} out everywhere.", "blocked")
         case "disable":
             await guard.users.disable(name, decision)
-            return DoneNotice(f"Disabled {name}, who is signed out everywhere.", "disabled")
+            return DoneNotice(f"Disabled {name} and ended all their sessions.", "disabled")
         case "enable":
             await guard.users.enable(name, decision)
-            return DoneNotice(f"{name} may sign in again.")
+            return DoneNotice(f"Enabled {name}.")
         case "role":
             user = await guard.users.role(name, role_of(given), decision)
-            return DoneNotice(f"{name} is {user.role} now.")
+            return DoneNotice(f"Changed the role of {name} to {user.role}.")
         case "password":
             await guard.users.password(name, typed_twice(given), decision)
-            return DoneNotice(f"{name} has another password, and is signed out everywhere.")
+            return DoneNotice(f"Reset the password of {name} and ended all their sessions.")
         case _:
-            raise Undecidable("choose what is to be done")
+            raise Undecidable("choose what to change")

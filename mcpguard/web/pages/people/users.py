@@ -25,18 +25,18 @@ def users(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     administer = [may(Right.ADMINISTER)]
 
-    def everybody(request: Request, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
+    def everybody(request: Request, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
         return desk.page(
             request,
             "settings",
             "users.html",
-            told.status,
+            problem.status,
             users=[*guard.people.users()],
             open_=Counter(session.user for session in guard.people.sessions()),
             needed=guard.setting_up.is_needed,
             roles=Role,
             given=given,
-            problem=told.sentence,
+            problem=problem.sentence,
         )
 
     @router.get("/settings/users", dependencies=administer)
@@ -48,10 +48,10 @@ def users(guard: Guard, desk: Console) -> APIRouter:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             role, decision = role_of(given), Decision(by, given.one("why"))
             user = await guard.users.add(given.one("name").strip(), role, typed_twice(given), decision)
-            return "/settings/users", DoneNotice(f"{user.name} may sign in as {user.role}.")
+            return "/settings/users", DoneNotice(f"Added {user.name} as {user.role}.")
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return everybody(request, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return everybody(request, given, problem)
 
         return await desk.carried_out(request, work, again)
 

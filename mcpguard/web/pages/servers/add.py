@@ -20,14 +20,14 @@ from mcpguard.web.pages.servers.one_server import TAKEN, path_of
 LARGEST: Final = 256 * 1024
 FIELDS: Final = ("name", "command", "arguments", "environment", "folder", "sandbox", "url", "headers")
 NOTHING: Final = SentForm([])
-EITHER: Final = "give either a command or a URL"
+EITHER: Final = "enter either a command or a URL"
 
 
 def adding(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     def shown(
-        request: Request, given: SentForm = NOTHING, told: PageProblem = FINE, problems: tuple[str, ...] = ()
+        request: Request, given: SentForm = NOTHING, problem: PageProblem = FINE, problems: tuple[str, ...] = ()
     ) -> Response:
         typed = {name: given.one(name) for name in FIELDS}
         there = guard.servers.find(TAKEN) is not None
@@ -35,9 +35,9 @@ def adding(guard: Guard, desk: Console) -> APIRouter:
             request,
             "servers",
             "add_server.html",
-            told.status,
+            problem.status,
             typed=typed,
-            problem="" if problems else told.sentence,
+            problem="" if problems else problem.sentence,
             problems=problems,
             same_name=path_of(TAKEN) if there else "",
         )
@@ -57,12 +57,12 @@ def adding(guard: Guard, desk: Console) -> APIRouter:
             except NotDeclared as error:
                 problems = error.problems
                 raise
-            more = f" Not read: {'; '.join(added.notices)}." if added.notices else ""
-            sentence = f"Added {added.name}. It is in quarantine, and nothing of it has run.{more}"
+            more = f" Ignored: {'; '.join(added.notices)}." if added.notices else ""
+            sentence = f"Added {added.name}. It is in quarantine and was not started.{more}"
             return path_of(added.name), DoneNotice(sentence, "quarantined")
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return shown(request, given, told, problems)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return shown(request, given, problem, problems)
 
         return await desk.carried_out(request, work, again, largest=LARGEST)
 
@@ -97,6 +97,6 @@ def _pairs(text: str, what: str, between: str) -> dict[str, str]:
             raise NotDeclared((f"line {number} is not {what}: write NAME=value",))
         name = line[:at].strip()
         if name in found:
-            raise NotDeclared((f"line {number} names {what} that a line before it names",))
+            raise NotDeclared((f"line {number} repeats {what} of an earlier line",))
         found[name] = line[at + 1 :].strip() if ":" in between else line[at + 1 :]
     return found

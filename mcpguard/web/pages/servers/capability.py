@@ -36,10 +36,10 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     each.value: each for each in (Answer.BLOCK, Answer.REJECT, Answer.REVOKE, Answer.UNBLOCK, Answer.APPROVE)
 }
 _DONE: Final = {
-    Answer.BLOCK: ("Blocked {}. It is refused in every version until a person lifts that.", "blocked"),
-    Answer.REJECT: ("{} waits for nobody any more. It is refused as before.", "pending"),
-    Answer.REVOKE: ("Took the approval of {} back. It is refused until a person approves it again.", "pending"),
-    Answer.UNBLOCK: ("Lifted the block of {}. It waits for a person.", "pending"),
+    Answer.BLOCK: ("Blocked {} in all versions. Calls are denied until a reviewer unblocks it.", "blocked"),
+    Answer.REJECT: ("Rejected this version of {}. Calls stay denied, and it left the inbox.", "pending"),
+    Answer.REVOKE: ("Revoked the approval of {}. Calls are denied until a reviewer approves it again.", "pending"),
+    Answer.UNBLOCK: ("Unblocked {}. It needs review.", "pending"),
     Answer.APPROVE: ("Approved {}.", "approved"),
 }
 
@@ -48,12 +48,12 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)
 
-    async def shown(request: Request, name: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
+    async def shown(request: Request, name: str, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
         known, key = one.find(name), key_of(request)
         if known is None:
             return one.missing(request, name)
         if key is None or key not in known.pins:
-            return desk.missing(request, f"{name} has nothing of this kind and name.")
+            return desk.missing(request, f"{name} has no capability of this kind and name.")
         tag = guard.queries.tag(name, key)
         said = await guard.queries.capability(name, key)
         found = known.found.at(known.pins[key])
@@ -63,7 +63,7 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             known,
             "capabilities",
             "capability.html",
-            told.status,
+            problem.status,
             one=said,
             tag=tag,
             raw=shown,
@@ -72,8 +72,8 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
             to_read=" ".join(sorted(grave_rules(known, key))),
             unread=said["unread"],
-            typed=_typed(given, told),
-            moved=told.moved,
+            typed=_typed(given, problem),
+            moved=problem.moved,
             url=url_of(name, key),
             use=await _use(guard, one, request, known, key),
         )
@@ -87,8 +87,8 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             answer, key = ANSWERS.get(given.one("decision")), key_of(request)
             if answer is None or key is None:
-                raise Misshapen(400, "this is no answer about a capability")
-            resting = desk.resting(by, given, partial(guard.queries.tag, name, key))
+                raise Misshapen(400, "this is not a decision about a capability; reload the page and try again")
+            resting = desk.bind_to_page(by, given, partial(guard.queries.tag, name, key))
             effect = _effect(given) if answer is Answer.APPROVE else None
             seen = _print(given.one("fingerprint"))
             decision, read = Decision(resting, given.one("why")), given.one("read").split()
@@ -96,8 +96,8 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             sentence, kind = _DONE[answer]
             return url_of(name, key), DoneNotice(sentence.format(f"{name}:{key[1]}"), kind)
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return await shown(request, name, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return await shown(request, name, given, problem)
 
         return await desk.carried_out(request, work, again)
 
@@ -122,9 +122,9 @@ def _numbered(found: InspectionFindings, definition: object, placed: set[int]) -
     ]
 
 
-def _typed(given: SentForm, told: PageProblem) -> Json:
+def _typed(given: SentForm, problem: PageProblem) -> Json:
     said = {"read": given.one("read"), "why": given.one("why")}
-    return {**said, "problem": told.sentence, "stale": told.status == 409}
+    return {**said, "problem": problem.sentence, "stale": problem.status == 409}
 
 
 def _print(text: str) -> Fingerprint | None:
@@ -135,7 +135,7 @@ def _effect(given: SentForm) -> Effect | None:
     """Raises Misshapen."""
     word = given.one("effect")
     if word and word not in tuple(Effect):
-        raise Misshapen(400, "there is no such effect")
+        raise Misshapen(400, "an effect is read, write or destructive")
     return Effect(word) if word else None
 
 

@@ -44,14 +44,14 @@ class ChoiceRow:
     effect: str
 
 
-def looked(seen: ReviewedVersions) -> str:
+def write_seen(seen: ReviewedVersions) -> str:
     """What is on a page, to be sent back with an answer."""
     listed = [[kind.value, name, print_ and print_.text] for (kind, name), print_ in sorted(seen.capabilities.items())]
     observed = seen.observed and seen.observed.text
     return json.dumps({"launch": seen.launch.text, "observed": observed, "capabilities": listed})
 
 
-def chosen(given: SentForm) -> ChosenCapabilities | None:
+def read_choice(given: SentForm) -> ChosenCapabilities | None:
     """What a form says; None where it says nothing that our page could have said."""
     try:
         match json.loads(given.one("looked")):
@@ -91,7 +91,7 @@ def read_of(given: SentForm) -> ConfirmedFindings:
             for kind, name, rules in every
         }
     except (ValueError, TypeError, RecursionError):
-        raise Misshapen(400, "the form does not say what was read; open the page again") from None
+        raise Misshapen(400, "the form is incomplete; reload the page and try again") from None
 
 
 def confinement_of(given: SentForm) -> tuple[Profile | None, tuple[str, ...] | None]:
@@ -101,7 +101,7 @@ def confinement_of(given: SentForm) -> tuple[Profile | None, tuple[str, ...] | N
     try:
         profile = Profile(given.one("sandbox"))
     except ValueError:
-        raise Misshapen(400, "the form names a sandbox that there is not; open the page again") from None
+        raise Misshapen(400, "unknown sandbox; reload the page and try again") from None
     return profile, tuple(line.strip() for line in given.one("mounts").splitlines() if line.strip())
 
 

@@ -29,7 +29,7 @@ def configuration(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)
 
-    async def shown(request: Request, name: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
+    async def shown(request: Request, name: str, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
         known = one.find(name)
         if known is None:
             return one.missing(request, name)
@@ -38,7 +38,7 @@ def configuration(guard: Guard, desk: Console) -> APIRouter:
             known,
             "configuration",
             "configuration.html",
-            told.status,
+            problem.status,
             tag=guard.queries.tag(name),
             modes=tuple(each.value for each in Screening),
             kinds=tuple(each.value for each in AskKind),
@@ -47,7 +47,7 @@ def configuration(guard: Guard, desk: Console) -> APIRouter:
                 "why": given.one("why"),
                 "mode": given.one("mode"),
                 "kinds": given.every("kind"),
-                "problem": told.sentence,
+                "problem": problem.sentence,
             },
             from_file=known.upstream.origin is Origin.FILE,
         )
@@ -59,11 +59,11 @@ def configuration(guard: Guard, desk: Console) -> APIRouter:
     @router.post("/servers/{name}/configuration", dependencies=[may(Right.DECIDE)])
     async def decide(request: Request, name: str) -> Response:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
-            resting = desk.resting(by, given, partial(guard.queries.tag, name))
+            resting = desk.bind_to_page(by, given, partial(guard.queries.tag, name))
             return await _carried_out(guard, name, given, resting)
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return await shown(request, name, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return await shown(request, name, given, problem)
 
         return await desk.carried_out(request, work, again)
 
@@ -77,20 +77,20 @@ async def _carried_out(guard: Guard, name: str, given: SentForm, by: Actor) -> t
         case "screen":
             mode = given.one("mode")
             if mode not in (*Screening, DEFAULT):
-                raise Misshapen(400, "there is no such way to screen")
+                raise Misshapen(400, "unknown scan mode")
             await guard.decisions.screen(name, None if mode == DEFAULT else Screening(mode), decision)
-            return here, DoneNotice(f"What {name} says is screened with {guard.servers.screening(name)} now.", "person")
+            return here, DoneNotice(f"Saved: the response scan of {name} is {guard.servers.screening(name)}.", "person")
         case "permit":
             kinds = given.every("kind")
             if not {*kinds} <= {*AskKind}:
-                raise Misshapen(400, "there is no such kind")
+                raise Misshapen(400, "unknown kind of request")
             await guard.decisions.permit(name, frozenset(map(AskKind, kinds)), decision)
-            return here, DoneNotice(f"{name} may ask for {', '.join(sorted(kinds)) or 'nothing'} now.", "person")
+            return here, DoneNotice(f"Saved: {name} may request {', '.join(sorted(kinds)) or 'nothing'}.", "person")
         case "remove":
             revision = given.one("revision")
             if not (revision.isascii() and revision.isdecimal()):
-                raise Misshapen(400, "the form does not say what was seen; open the page again")
+                raise Misshapen(400, "the form is incomplete; reload the page and try again")
             await guard.admission.remove(name, int(revision[:15]), by)
-            return "/servers", DoneNotice(f"Removed {name}. What was decided about it is not forgotten.", "disabled")
+            return "/servers", DoneNotice(f"Removed {name}. Decisions about it are kept.", "disabled")
         case _:
-            raise Misshapen(400, "this is no answer about a server")
+            raise Misshapen(400, "this is not a decision about a server; reload the page and try again")

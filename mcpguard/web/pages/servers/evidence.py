@@ -33,7 +33,7 @@ _BRIEF: Final = frozenset({_NAME, "/uri", "/uriTemplate"})
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedFinding:
     """A finding with its number. `key`: in which capability, None: in how the server is launched; `placed`: whether it
     is marked on the page; `excerpt`: what it points to, where it is not."""
 
@@ -66,7 +66,7 @@ class ShownEvidence:
     """All of it. `launch`: the marks in how it is launched, by their paths; `folded`: descriptions in which nothing was
     found; `more`: how many findings and wells are not here."""
 
-    findings: tuple[Numbered, ...] = ()
+    findings: tuple[NumberedFinding, ...] = ()
     wells: tuple[Well, ...] = ()
     folded: tuple[Well, ...] = ()
     launch: Mapping[str, tuple[FindingMark, ...]] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class ShownEvidence:
     more_folded: int = 0
 
 
-def said(known: ServerState, definitions: Mapping[CapabilityKey, object]) -> ShownEvidence:
+def server_evidence(known: ServerState, definitions: Mapping[CapabilityKey, object]) -> ShownEvidence:
     """What a server says, as far as a page has room for it."""
     found = sorted(known.findings(), key=lambda each: (worse(each[0]), each[1] is None), reverse=True)
     shown = [(number, *each) for number, each in enumerate(found[:MOST_FINDINGS], 1)]
@@ -140,12 +140,12 @@ def _numbered(
     key: CapabilityKey | None,
     definitions: Mapping[CapabilityKey, object],
     kept: Mapping[tuple[CapabilityKey, str], int],
-) -> Numbered:
+) -> NumberedFinding:
     place = found.evidence
     if key is None:
-        return Numbered(number, found, None, place.start < place.end, "")
+        return NumberedFinding(number, found, None, place.start < place.end, "")
     placed = place.start < place.end <= kept.get((key, place.path), 0)
-    return Numbered(number, found, key, placed, "" if placed else cut_out(definitions.get(key), place))
+    return NumberedFinding(number, found, key, placed, "" if placed else cut_out(definitions.get(key), place))
 
 
 def _text(definitions: Mapping[CapabilityKey, object], key: CapabilityKey, path: str) -> str:

@@ -34,7 +34,7 @@ class FindingsQuery:
     rule: str = ""
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def from_request(cls, request: Request) -> Self:
         given = request.query_params
         severity = given.get("severity", "")
         return cls(
@@ -62,7 +62,7 @@ def findings(guard: Guard, desk: Console) -> APIRouter:
 
     @router.get("/findings", dependencies=[may(Right.LOOK)])
     async def page(request: Request) -> Response:
-        wanted = FindingsQuery.of(request)
+        wanted = FindingsQuery.from_request(request)
         all_ = [(known, found, key) for known in guard.servers.every() for found, key in known.findings()]
         chosen = [each for each in all_ if wanted.fits(each[0], each[1])]
         chosen.sort(key=lambda each: worse(each[1]), reverse=True)

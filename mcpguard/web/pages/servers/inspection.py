@@ -20,7 +20,7 @@ from mcpguard.guard.review.inspection import InspectionResult
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.web.forms import PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.pages.base.console import Console, DoneNotice, led
+from mcpguard.web.pages.base.console import Console, DoneNotice, redirect
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.one_server import OneServer, path_of
 
@@ -49,9 +49,9 @@ def inspection(guard: Guard, desk: Console) -> APIRouter:
             except NeedsConsent:
                 consent_needed = True
                 raise
-            return led(f"/servers/{name}/inspection")
+            return redirect(f"/servers/{name}/inspection")
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
+        async def again(given: SentForm, problem: PageProblem) -> Response:
             known = one.find(name)
             if known is None:
                 return one.missing(request, name)
@@ -60,8 +60,8 @@ def inspection(guard: Guard, desk: Console) -> APIRouter:
                 known,
                 "review",
                 "inspect.html",
-                told.status,
-                typed={"why": given.one("why"), "give": given.every("give"), "problem": told.sentence},
+                problem.status,
+                typed={"why": given.one("why"), "give": given.every("give"), "problem": problem.sentence},
                 consent_needed=consent_needed,
             )
 
@@ -73,7 +73,7 @@ def inspection(guard: Guard, desk: Console) -> APIRouter:
         if known is None:
             return one.missing(request, name)
         if known.stage is None:
-            return led(path_of(name))
+            return redirect(path_of(name))
         return await one.page(
             request,
             known,
@@ -98,10 +98,10 @@ def _stages(known: ServerState) -> list[InspectionStage]:
 
 def _done(name: str, done: InspectionResult) -> DoneNotice:
     if done.error:
-        how = "was started and" if done.started else "was not started, and"
+        how = "was started but" if done.started else "was not started and"
         return DoneNotice(
-            f"{name} {how} could not be inspected: {done.error}", "medium", f"/servers/{name}/logs", "Its log"
+            f"{name} {how} could not be inspected: {done.error}", "medium", f"/servers/{name}/logs", "Show log"
         )
-    left = f" {done.left_out} more cannot be offered to anybody." if done.left_out else ""
+    left = f" {done.left_out} more cannot be offered to agents." if done.left_out else ""
     counts = f"{done.new} new, {done.changed} changed, {done.gone} gone"
-    return DoneNotice(f"Inspected {name}: it lists {done.capabilities} capabilities ({counts}).{left}", "person")
+    return DoneNotice(f"Inspected {name}: {done.capabilities} capabilities ({counts}).{left}", "person")

@@ -46,8 +46,8 @@ class OneServer:
         """There is none of this name."""
         names = [known.name for known in self._guard.servers.every()]
         near = get_close_matches(name[:100], names, 1)
-        more = f" Nearest: {near[0]}." if near else ""
-        return self._desk.missing(request, f"No server is called {name[:100]}.{more}")
+        more = f" Did you mean {near[0]}?" if near else ""
+        return self._desk.missing(request, f"No server has the name {name[:100]}.{more}")
 
     async def page(
         self,

@@ -24,21 +24,29 @@ from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
-from mcpguard.web.pages.servers.choices import chosen, confinement_of, effects, looked, read_of, rows, written_out
-from mcpguard.web.pages.servers.evidence import said
+from mcpguard.web.pages.servers.choices import (
+    confinement_of,
+    effects,
+    read_choice,
+    read_of,
+    rows,
+    write_seen,
+    written_out,
+)
+from mcpguard.web.pages.servers.evidence import server_evidence
 from mcpguard.web.pages.servers.one_server import OneServer, path_of
 
 LARGEST: Final = 4 * 1024 * 1024
 MOST: Final = 20_000
 NOTHING: Final = SentForm([])
 CLEAN: Final = "clean"
-CHOOSE: Final = "Choose at least 1 of what it offers, or leave the server in quarantine"
+CHOOSE: Final = "Select at least one capability, or keep the server in quarantine"
 _DONE: Final = {
-    "block": ("Blocked {}. It does not run.", "blocked"),
-    "reject": ("Left {} in quarantine. It comes back when it changes.", "quarantined"),
-    "quarantine": ("Put {} in quarantine. It does not run, and nothing of it can be called.", "quarantined"),
-    "disable": ("Switched {} off. Calls are refused.", "disabled"),
-    "enable": ("Switched {} on.", "approved"),
+    "block": ("Blocked {}. It never starts.", "blocked"),
+    "reject": ("Kept {} in quarantine. It returns to the inbox when it changes.", "quarantined"),
+    "quarantine": ("Quarantined {}. It does not run, and calls are denied.", "quarantined"),
+    "disable": ("Disabled {}. Calls are denied.", "disabled"),
+    "enable": ("Enabled {}.", "approved"),
 }
 
 
@@ -46,32 +54,32 @@ def review(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)
 
-    async def shown(request: Request, name: str, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
+    async def shown(request: Request, name: str, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
         known = one.find(name)
         if known is None:
             return one.missing(request, name)
         tag, seen = guard.queries.tag(name), guard.queries.seen_now(name)
         server = await guard.queries.server(name)
         definitions = await guard.queries.definitions(name)
-        evidence = await to_thread.run_sync(said, known, definitions)
+        evidence = await to_thread.run_sync(server_evidence, known, definitions)
         to_confirm = findings_to_confirm(known)
-        typed = chosen(given)
-        stale = told.status == 409 and typed is not None
-        moved = told.moved or (guard.queries.differences(name, typed.seen) if stale and typed else ())
+        typed = read_choice(given)
+        stale = problem.status == 409 and typed is not None
+        moved = problem.moved or (guard.queries.differences(name, typed.seen) if stale and typed else ())
         return await one.page(
             request,
             known,
             "review",
             "review.html",
-            told.status,
+            problem.status,
             server=server,
             tag=tag,
-            looked=looked(seen),
-            rows=rows(server["capabilities"], seen, typed, clean=told is FINE and given.one("decision") == CLEAN),
+            looked=write_seen(seen),
+            rows=rows(server["capabilities"], seen, typed, clean=problem is FINE and given.one("decision") == CLEAN),
             evidence=evidence,
             grave=to_confirm.severities,
             to_read=written_out(to_confirm.rules),
-            typed={"why": given.one("why"), "read": given.one("read"), "problem": told.sentence, "stale": stale},
+            typed={"why": given.one("why"), "read": given.one("read"), "problem": problem.sentence, "stale": stale},
             confined={"sandbox": given.one("sandbox"), "mounts": given.one("mounts")},
             moved=moved,
         )
@@ -90,12 +98,12 @@ def review(guard: Guard, desk: Console) -> APIRouter:
             if answer in ("approve", "reject"):
                 done = await _as_looked(guard, name, answer, given, Decision(by, why))
             else:
-                resting = desk.resting(by, given, partial(guard.queries.tag, name))
+                resting = desk.bind_to_page(by, given, partial(guard.queries.tag, name))
                 done = await _carried_out(guard, name, answer, Decision(resting, why))
             return path_of(name), done
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return await shown(request, name, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return await shown(request, name, given, problem)
 
         return await desk.carried_out(request, work, again, largest=LARGEST, most=MOST)
 
@@ -104,10 +112,10 @@ def review(guard: Guard, desk: Console) -> APIRouter:
 
 async def _as_looked(guard: Guard, name: str, answer: str, given: SentForm, decision: Decision) -> DoneNotice:
     """An answer that names all that was on the page."""
-    typed = chosen(given)
+    typed = read_choice(given)
     known = guard.servers.find(name)
     if typed is None or known is None:
-        raise Misshapen(400, "the form does not say what was seen; open the page again")
+        raise Misshapen(400, "the form is incomplete; reload the page and try again")
     if answer == "reject":
         await guard.decisions.reject(name, typed.seen, decision)
         return _done(name, answer)
@@ -129,9 +137,9 @@ async def _as_looked(guard: Guard, name: str, answer: str, given: SentForm, deci
     )
     done = await guard.decisions.approve(name, approval, decision)
     sentence = f"Approved {name} with {len(done.approved)} of {len(typed.seen.capabilities)} capabilities."
-    starts = " It is starting." if known.enabled else " It is switched off, and stays that."
-    unread = f" Left out, with findings that nobody confirmed reading: {', '.join(done.unread)}." if done.unread else ""
-    return DoneNotice(sentence + starts + visible(unread), "approved", f"/servers/{name}/decisions", "Its records")
+    starts = " It is starting." if known.enabled else " It stays disabled."
+    unread = f" Not approved, because of unread grave findings: {', '.join(done.unread)}." if done.unread else ""
+    return DoneNotice(sentence + starts + visible(unread), "approved", f"/servers/{name}/decisions", "Show decisions")
 
 
 async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision) -> DoneNotice:
@@ -143,11 +151,11 @@ async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision)
         "enable": answers.enable,
     }.get(answer)
     if carry_out is None:
-        raise Misshapen(400, "this is no answer about a server")
+        raise Misshapen(400, "this is not a decision about a server; reload the page and try again")
     await carry_out(name, decision)
     return _done(name, answer)
 
 
 def _done(name: str, answer: str) -> DoneNotice:
     sentence, kind = _DONE[answer]
-    return DoneNotice(sentence.format(name), kind, f"/servers/{name}/decisions", "Its records")
+    return DoneNotice(sentence.format(name), kind, f"/servers/{name}/decisions", "Show decisions")

@@ -2,7 +2,7 @@
 
 Rules kept here:
 1. Several are put into quarantine or switched off at once, and never approved.
-2. Each of them is as it was shown, or nothing happens to it; the others are done all the same, and both is told.
+2. Each of them is as it was shown, or nothing happens to it; the others are done all the same, and both is problem.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from mcpguard.guard.review.inbox import severities
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
-from mcpguard.web.gate.matching import Moved, bound
+from mcpguard.web.gate.matching import Moved, bind_to_tag
 from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.paging import ListPart, part
 from mcpguard.web.pages.base.route import PageRoute
@@ -33,11 +33,11 @@ PAGE: Final = 200
 LARGEST: Final = 64 * 1024
 MOST: Final = PAGE + 20
 NOTHING: Final = SentForm([])
-NONE: Final = "Choose at least 1 server"
-UNSAID: Final = "Write a reason; it counts for every server that is chosen"
+NONE: Final = "Select at least one server"
+UNSAID: Final = "Enter a reason; it applies to all selected servers"
 STANDINGS: Final = tuple(each.value for each in UpstreamStanding)
 CHOICES: Final = (*STANDINGS, "disabled")
-ANSWERS: Final = {"quarantine": ("in quarantine", "quarantined"), "disable": ("switched off", "disabled")}
+ANSWERS: Final = {"quarantine": ("quarantined", "quarantined"), "disable": ("disabled", "disabled")}
 _EACH_ITS_OWN: Final = (IllegalMove, Moved, Stale, Undecidable, Unknown)
 """What keeps one server from being done, and no other."""
 
@@ -52,7 +52,7 @@ class ServersQuery:
     unwell: bool = False
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def from_request(cls, request: Request) -> Self:
         """As the URL says; what it cannot say is not looked at."""
         given = request.query_params
         standing = given.get("standing", "")
@@ -73,8 +73,8 @@ class ServersQuery:
 def servers(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
-    async def shown(request: Request, given: SentForm = NOTHING, told: PageProblem = FINE) -> Response:
-        wanted = ServersQuery.of(request)
+    async def shown(request: Request, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
+        wanted = ServersQuery.from_request(request)
         every = guard.servers.every()
         waits = {each.known.name for each in guard.inbox.every()}
         found = part([known for known in every if _fits(guard, known, wanted, waits)], request, PAGE)
@@ -82,14 +82,14 @@ def servers(guard: Guard, desk: Console) -> APIRouter:
             request,
             "servers",
             "servers.html",
-            told.status,
+            problem.status,
             rows=[_row(guard, known, known.name in waits) for known in found.of],
             found=found,
             all=len(every),
             wanted=wanted,
             urls=_urls(wanted, found),
             standings=CHOICES,
-            typed={"why": given.one("why"), "chosen": given.every("choose"), "problem": told.sentence},
+            typed={"why": given.one("why"), "chosen": given.every("choose"), "problem": problem.sentence},
         )
 
     @router.get("/servers", dependencies=[may(Right.LOOK)])
@@ -99,10 +99,10 @@ def servers(guard: Guard, desk: Console) -> APIRouter:
     @router.post("/servers", dependencies=[may(Right.DECIDE)])
     async def several(request: Request) -> Response:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
-            return ServersQuery.of(request).url(), await _several(guard, by, given)
+            return ServersQuery.from_request(request).url(), await _several(guard, by, given)
 
-        async def again(given: SentForm, told: PageProblem) -> Response:
-            return await shown(request, given, told)
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return await shown(request, given, problem)
 
         return await desk.carried_out(request, work, again, largest=LARGEST, most=MOST)
 
@@ -113,7 +113,7 @@ async def _several(guard: Guard, by: Actor, given: SentForm) -> DoneNotice:
     """Raises Misshapen, Undecidable, and what keeps every server from being done."""
     answer, why = given.one("decision"), given.one("why")
     if answer not in ANSWERS:
-        raise Misshapen(400, "this is no answer about several servers")
+        raise Misshapen(400, "this is not a bulk action; reload the page and try again")
     rows = [each.partition(":") for each in given.every("choose")]
     if not rows:
         raise Undecidable(NONE)
@@ -129,35 +129,35 @@ async def _several(guard: Guard, by: Actor, given: SentForm) -> DoneNotice:
 
 
 def _resting(guard: Guard, by: Actor, name: str, tag: str) -> Actor:
-    return bound(tag, by, partial(guard.queries.tag, name))
+    return bind_to_tag(tag, by, partial(guard.queries.tag, name))
 
 
 async def _do(guard: Guard, answer: str, name: str, decision: Decision) -> None:
     """Raises as the decision does, and Undecidable for what would let more happen."""
     known = guard.servers.find(name)
     if answer == "quarantine" and known is not None and known.upstream.standing is not UpstreamStanding.APPROVED:
-        raise Undecidable("only what is approved is put in quarantine so")
+        raise Undecidable("only approved servers can be quarantined here")
     await (guard.decisions.quarantine if answer == "quarantine" else guard.decisions.disable)(name, decision)
 
 
 def _done(answer: str, all_: int, failed: list[str]) -> DoneNotice:
     said, kind = ANSWERS[answer]
     done = all_ - len(failed)
-    sentence = f"{done} of {all_} {'server is' if all_ == 1 else 'servers are'} {said} now."
+    sentence = f"{done} of {all_} {'server' if all_ == 1 else 'servers'} {said}."
     if failed:
         more = f", and {len(failed) - 5} more" if len(failed) > 5 else ""
-        sentence += f" Not: {'; '.join(failed[:5])}{more}."
+        sentence += f" Not done: {'; '.join(failed[:5])}{more}."
     return DoneNotice(sentence, kind if done else "medium")
 
 
 def _why(error: Exception) -> str:
     match error:
         case Moved() | Stale():
-            return "it changed while you read"
+            return "changed while you were reading"
         case IllegalMove():
-            return "it is so already"
+            return "already done"
         case Unknown():
-            return "it is gone"
+            return "no longer exists"
         case _:
             return str(error)
 
@@ -189,11 +189,11 @@ def _row(guard: Guard, known: ServerState, waits: bool) -> Json:
 
 def _connection(
     known: ServerState, state: str
-) -> Literal["off", "ready", "error", "starting", "connecting", "not running"]:
+) -> Literal["disabled", "ready", "error", "starting", "connecting", "stopped"]:
     if not known.enabled:
-        return "off"
+        return "disabled"
     if not known.runs:
-        return "not running"
+        return "stopped"
     match state:
         case "ready" | "error" | "starting":
             return state

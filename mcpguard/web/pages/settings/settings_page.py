@@ -46,8 +46,8 @@ def settings(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     def again(request: Request, about: str) -> Again:
-        async def once_more(given: SentForm, told: PageProblem) -> Response:
-            return _shown(guard, desk, request, given, told, about)
+        async def once_more(given: SentForm, problem: PageProblem) -> Response:
+            return _shown(guard, desk, request, given, problem, about)
 
         return once_more
 
@@ -59,7 +59,7 @@ def settings(guard: Guard, desk: Console) -> APIRouter:
     async def looks(request: Request) -> Response:
         async def work(_: Actor, given: SentForm) -> Response:
             chosen = _looks(given)
-            answer = desk.go(request, "/settings", DoneNotice("Saved how the pages look, in this browser."))
+            answer = desk.go(request, "/settings", DoneNotice("Saved the appearance for this browser."))
             chosen.give(answer, secure=request.url.scheme == "https")
             return answer
 
@@ -69,7 +69,7 @@ def settings(guard: Guard, desk: Console) -> APIRouter:
     async def confirm(request: Request) -> Response:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             keys = await guard.confirm(_seen(given.one("seen")), by)
-            return "/settings", DoneNotice(f"Confirmed {', '.join(keys)}: in force from the next start on.")
+            return "/settings", DoneNotice(f"Confirmed {', '.join(keys)}. Takes effect after a restart.")
 
         return await desk.carried_out(request, work, again(request, "confirm"), largest=LARGEST)
 
@@ -79,7 +79,7 @@ def settings(guard: Guard, desk: Console) -> APIRouter:
             done = await guard.rotating.rotate(Decision(by, given.one("why")))
             link = f"/audit/{done.record}"
             return "/settings", DoneNotice(
-                "Another key signs the audit log.", "approved", link, f"Record {done.record:,}"
+                "Rotated the audit signing key.", "approved", link, f"Record {done.record:,}"
             )
 
         return await desk.carried_out(request, work, again(request, "key"))
@@ -88,7 +88,12 @@ def settings(guard: Guard, desk: Console) -> APIRouter:
 
 
 def _shown(
-    guard: Guard, desk: Console, request: Request, given: SentForm = NOTHING, told: PageProblem = FINE, about: str = ""
+    guard: Guard,
+    desk: Console,
+    request: Request,
+    given: SentForm = NOTHING,
+    problem: PageProblem = FINE,
+    about: str = "",
 ) -> Response:
     """All of it. `about`: the form that could not be carried out, which says why and keeps what was typed."""
     full = principal(request).may(Right.ADMINISTER)
@@ -97,7 +102,7 @@ def _shown(
         request,
         "settings",
         "settings.html",
-        told.status,
+        problem.status,
         waiting=waiting,
         seen=orjson.dumps({each.key: each.found for each in waiting}, option=orjson.OPT_SORT_KEYS).decode(),
         sections=sections(guard.settings, full=full),
@@ -106,7 +111,7 @@ def _shown(
         facts=guard.facts,
         forever=all(public_values(guard.settings)[key] is None for key in LETTING_GO),
         keeping=[(key, public_values(guard.settings)[key]) for key in KEEPING],
-        said={"about": about, "why": given.one("why"), "problem": told.sentence, "moved": told.moved},
+        said={"about": about, "why": given.one("why"), "problem": problem.sentence, "moved": problem.moved},
     )
 
 
@@ -122,5 +127,5 @@ def _seen(text: str) -> dict[str, Any]:
     except StrictError:
         seen = None
     if not isinstance(seen, dict):
-        raise Misshapen(422, "the form does not say what was seen; open the page again")
+        raise Misshapen(422, "the form is incomplete; reload the page and try again")
     return seen

@@ -26,7 +26,7 @@ class Section:
     rows: tuple[ShownSetting, ...]
 
     @property
-    def chosen(self) -> int:
+    def chosen_count(self) -> int:
         """How many are."""
         return sum(row.chosen for row in self.rows)
 

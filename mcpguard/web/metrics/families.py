@@ -1,4 +1,4 @@
-"""What the metrics are at this moment, taken from memory.
+"""What the metrics are at this moment, metric_families from memory.
 
 Rule kept here: what calls wait for is only that the numbers are copied. What is made of them is made in another thread.
 """
@@ -21,16 +21,16 @@ from mcpguard.web.metrics import names
 from mcpguard.web.metrics.names import Metric, MetricKind
 
 Values = Iterable[tuple[tuple[str, ...], float]]
-Later = Callable[[], Family]
+FamilyMaker = Callable[[], Family]
 
 
-def taken(guard: Guard) -> list[Later]:
+def metric_families(guard: Guard) -> list[FamilyMaker]:
     """All of them, each to be made where there is time for it."""
     guard.counting.forget()
     return [*_calls(guard), *_servers(guard), *_ledger(guard), *_refused(guard)]
 
 
-def _calls(guard: Guard) -> Iterator[Later]:
+def _calls(guard: Guard) -> Iterator[FamilyMaker]:
     counting = guard.counting
     yield _family(names.CALLS, counting.calls.items())
     yield _histogram(names.WHOLE, counting.whole)
@@ -39,7 +39,7 @@ def _calls(guard: Guard) -> Iterator[Later]:
     yield _one(names.HELD, guard.held.waiting)
 
 
-def _servers(guard: Guard) -> Iterator[Later]:
+def _servers(guard: Guard) -> Iterator[FamilyMaker]:
     standings: Counter[str] = Counter({standing.value: 0 for standing in UpstreamStanding})
     states: Counter[tuple[str, str]] = Counter()
     for name, standing, state in guard.servers.states():
@@ -63,7 +63,7 @@ def _defined(guard: Guard) -> Counter[str]:
     return rules
 
 
-def _ledger(guard: Guard) -> Iterator[Later]:
+def _ledger(guard: Guard) -> Iterator[FamilyMaker]:
     depth = guard.depth()
     yield _one(names.READY, guard.readiness().ready)
     yield _one(names.RECORDS, depth.records)
@@ -77,7 +77,7 @@ def _ledger(guard: Guard) -> Iterator[Later]:
     yield _one(names.QUEUED, guard.queued_writes)
 
 
-def _refused(guard: Guard) -> Iterator[Later]:
+def _refused(guard: Guard) -> Iterator[FamilyMaker]:
     counted = guard.tallies.since_start.items()
     turned = (((door, why), count) for (kind, door, why), count in counted if kind is RecordKind.TURNED_AWAY)
     yield _family(names.TURNED, turned)
@@ -86,7 +86,7 @@ def _refused(guard: Guard) -> Iterator[Later]:
     yield _family(names.BUILD, [((guard.facts.version,), 1)])
 
 
-def _family(metric: Metric, values: Values) -> Later:
+def _family(metric: Metric, values: Values) -> FamilyMaker:
     return partial(_made, metric, list(values))
 
 
@@ -98,11 +98,11 @@ def _made(metric: Metric, values: Values) -> Family:
     return family
 
 
-def _one(metric: Metric, value: float) -> Later:
+def _one(metric: Metric, value: float) -> FamilyMaker:
     return _family(metric, [((), value)])
 
 
-def _histogram(metric: Metric, values: Mapping[str, Durations]) -> Later:
+def _histogram(metric: Metric, values: Mapping[str, Durations]) -> FamilyMaker:
     copied = [(label, tuple(durations.counts), durations.total) for label, durations in values.items()]
     return partial(_made_histogram, metric, copied)
 

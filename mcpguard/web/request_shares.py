@@ -1,8 +1,7 @@
-"""How much one person, or one program that acts for people, may have under way at once: a gate behind the one that says
-who it is.
+"""Limits the concurrent requests of each user and each API token: a gate behind `credentials`.
 
-Whoever is signed in takes no place of another's, and all of them together leave some for whoever is about to sign in,
-and for health.
+One sender cannot use up the places of another, and all signed-in senders together leave some places for sign-ins and
+health checks.
 """
 
 from starlette.responses import PlainTextResponse, Response
@@ -16,8 +15,8 @@ from mcpguard.web.gate.problem import is_of_programs, problem
 AGAIN = {"retry-after": "1", "cache-control": "no-store"}
 
 
-class Shared:
-    """Lets in what there is a place for. What nobody known sends is answered at once, and needs none."""
+class RequestShares:
+    """Admits requests as long as their sender has a place. Requests of unknown senders need none."""
 
     def __init__(self, app: ASGIApp, shares: Shares, tallies: Tallies) -> None:
         self._app = app
@@ -42,13 +41,13 @@ class Shared:
     def _refusal(self, crowded: Crowded, scope: Scope) -> Response:
         status = 429 if crowded.own else 503
         sentence = (
-            f"You have {self._shares.of_one} requests under way, as many as one may; wait until some are answered."
+            f"You have {self._shares.of_one} concurrent requests, the limit for one sender; wait for some to finish."
             if crowded.own
-            else "As many requests are under way as there may be; ask again in a moment."
+            else "Too many concurrent requests; try again in a moment."
         )
         if not is_of_programs(scope):
             return PlainTextResponse(f"{sentence}\n", status, AGAIN)
-        answer = problem("crowded", status, "Too many requests are under way", sentence)
+        answer = problem("crowded", status, "Too many concurrent requests", sentence)
         answer.headers.update(AGAIN)
         return answer
 

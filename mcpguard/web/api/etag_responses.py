@@ -1,7 +1,7 @@
-"""Servers and capabilities as they are shown, each with the tag of what can be decided about it.
+"""The answers about one server or capability, with the ETag that decisions about it name.
 
-The tag is taken before what is shown: where something moves in between, it is too old, and no decision rests on it.
-One that lists very much is written down aside, so that nobody else waits for it.
+The ETag is taken before the content: if something changes in between, the ETag is too old, and no decision can use it.
+A large answer is serialized in a thread, so that other requests do not wait for it.
 """
 
 from collections.abc import Mapping
@@ -14,16 +14,16 @@ from mcpguard.guard.guard import Guard
 from mcpguard.web.gate.matching import etag
 
 
-async def shown(
+async def server_response(
     guard: Guard, server: str, status: int = 200, headers: Mapping[str, str] | None = None, **more: object
 ) -> JSONResponse:
-    """All that is known of a server, with what is to be said besides. Raises Unknown."""
+    """Answers with everything about a server, and with more members if given. Raises Unknown."""
     told = {**(headers or {}), **etag(guard.queries.tag(server))}
     said = await guard.queries.server(server)
     return await to_thread.run_sync(lambda: JSONResponse(said | more, status, told))
 
 
-async def shown_one(guard: Guard, server: str, key: CapabilityKey) -> JSONResponse:
-    """All that is known of a capability. Raises Unknown."""
+async def capability_response(guard: Guard, server: str, key: CapabilityKey) -> JSONResponse:
+    """Answers with everything about a capability. Raises Unknown."""
     told = etag(guard.queries.tag(server, key))
     return JSONResponse(await guard.queries.capability(server, key), headers=told)
