@@ -48,7 +48,7 @@ Asks = Mapping[str, Ask]
 Answers = dict[str, dict[str, Any]]
 
 
-class Declined(GuardError):
+class QuestionDeclined(GuardError):
     """A request to a client has no answer. `error` is the client's own, where it gave one."""
 
     def __init__(self, reason: Reason, error: Mapping[str, Any] | None = None) -> None:

@@ -88,7 +88,7 @@ class Actor:
     def check(self) -> None:
         """Raise Lapsed if the actor has lost their rights."""
         if not self.holds():
-            raise Lapsed("your access was revoked before this was carried out; nothing was changed")
+            raise ActorRevoked("your access was revoked before this was carried out; nothing was changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class Forbidden(GuardError):
     """The actor may not do this. The message says who may."""
 
 
-class Lapsed(Forbidden):
+class ActorRevoked(Forbidden):
     """The actor was revoked before the decision was carried out."""
 
 

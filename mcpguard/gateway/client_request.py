@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Notification, Request
-from mcpguard.domain.asks import Answers, Asks, Capabilities, Declined
+from mcpguard.domain.asks import Answers, Asks, Capabilities, QuestionDeclined
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway import question_labels
@@ -19,7 +19,7 @@ class AskingWay(Protocol):
     """A way to put a server's questions to the client of a request."""
 
     async def ask(self, say: Say, server: str, asks: Asks) -> Answers:
-        """Returns the client's answers to all questions. Raises Declined."""
+        """Returns the client's answers to all questions. Raises QuestionDeclined."""
         ...
 
 
@@ -86,7 +86,7 @@ class Exchange:
 
     async def ask(self, asks: Asks) -> Answers:
         if self._way is None:
-            raise Declined(Reason.CLIENT_UNABLE)
+            raise QuestionDeclined(Reason.CLIENT_UNABLE)
         labelled = {
             name: question_labels.labelled_question(self.client, self.server, ask) for name, ask in asks.items()
         }

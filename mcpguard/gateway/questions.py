@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from mcpguard.codec.messages import Failure, Id, Notification, Request, Result
-from mcpguard.domain.asks import Answers, Asks, Declined
+from mcpguard.domain.asks import Answers, Asks, QuestionDeclined
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.client_request import Say
 
@@ -64,9 +64,9 @@ class ClientLine:
         self._lost = False
 
     async def ask(self, say: Say, server: str, asks: Asks) -> Answers:
-        """Returns the client's answers to all questions. Raises Declined."""
+        """Returns the client's answers to all questions. Raises QuestionDeclined."""
         if self._lost:
-            raise Declined(Reason.CLIENT_UNANSWERED)
+            raise QuestionDeclined(Reason.CLIENT_UNANSWERED)
         posed: dict[str, tuple[str, _Question]] = {}
         try:
             for name, ask in asks.items():
@@ -93,6 +93,6 @@ async def _answer(question: _Question) -> dict[str, object]:
         case Result(_, result):
             return result
         case Failure(_, error):
-            raise Declined(Reason.CLIENT_UNANSWERED, error)
+            raise QuestionDeclined(Reason.CLIENT_UNANSWERED, error)
         case _:
-            raise Declined(Reason.CLIENT_UNANSWERED)
+            raise QuestionDeclined(Reason.CLIENT_UNANSWERED)

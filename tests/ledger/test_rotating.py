@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.decisions import Actor, Decision, Lapsed, Undecidable
+from mcpguard.domain.decisions import Actor, ActorRevoked, Decision, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.people import Role
 from mcpguard.ledger import keys
@@ -181,7 +181,7 @@ async def test_while_nothing_can_be_recorded_the_old_key_stays(guard: World) -> 
 
 async def test_whoever_may_do_nothing_any_more_rotates_nothing(guard: World) -> None:
     before = await standing(guard)
-    with pytest.raises(Lapsed):
+    with pytest.raises(ActorRevoked):
         await guard.now.guard.rotating.rotate(
             Decision(Actor("user:1", "api", may_widen=True, holds=lambda: False), "why not")
         )

@@ -13,7 +13,7 @@ from mcpguard.settings.entries.references import (
     BadTemplate,
     Reference,
     ReferenceKind,
-    Unresolved,
+    UnresolvedReference,
     literals,
     parts,
     references_in,
@@ -99,7 +99,7 @@ def test_a_file_that_cannot_be_used_is_told_without_its_content(folder: Path, co
 
 
 def unresolved(template: str, *folders: Path) -> str:
-    with pytest.raises(Unresolved) as caught:
+    with pytest.raises(UnresolvedReference) as caught:
         resolve(template, {"EMPTY": ""}, folders)
     assert CANARY not in str(caught.value)
     assert caught.value.__cause__ is None

@@ -14,7 +14,7 @@ import anyio
 from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
-from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Declined
+from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, QuestionDeclined
 from mcpguard.domain.calls.records import Permit
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.reasons import Reason
@@ -177,7 +177,7 @@ class Somebody:
         """Answers what it has answers to."""
         self.asked += asks.values()
         if not {ask.method for ask in asks.values()} <= self.answers.keys():
-            raise Declined(Reason.UPSTREAM_REQUEST_DENIED)
+            raise QuestionDeclined(Reason.UPSTREAM_REQUEST_DENIED)
         return {name: self.answers[ask.method] for name, ask in asks.items()}
 
 

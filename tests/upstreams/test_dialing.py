@@ -14,7 +14,7 @@ import anyio
 import pytest
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
-from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, Unsent
 from mcpguard.upstreams.transports.dialing import Dialer, Dialing
 from tests.patience import PATIENCE
 from tests.upstreams.certificates import DAY, Authority
@@ -257,7 +257,7 @@ async def test_a_redirection_leads_through_the_same_gates(tmp_path: Path) -> Non
                 talk.asking("tools/call")
                 await (await server.next()).answer(307, b"", f"Location: {location}")
                 outcome = await talk.outcome()
-                assert isinstance(outcome, Unanswered)
+                assert isinstance(outcome, NoUsableAnswer)
                 assert says in str(outcome)
                 await answered(server, talk)
         assert plain.connections == 0

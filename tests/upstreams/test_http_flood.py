@@ -7,7 +7,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from mcpguard.upstreams.exchange.conversation import Bounds
-from mcpguard.upstreams.exchange.endings import Unanswered
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer
 from tests.upstreams.floods import AS_EVENTS, FLOODS, without_end
 from tests.upstreams.played import Asked, played
 from tests.upstreams.talking import modern
@@ -25,7 +25,7 @@ async def test_what_has_no_end_is_left(flood: Callable[[Asked], Awaitable[None]]
     async with played() as server, modern(server, bounds=SMALL) as talk:
         talk.asking("tools/call")
         await flood(await server.next("tools/call"))
-        assert isinstance(await talk.outcome(), Unanswered)
+        assert isinstance(await talk.outcome(), NoUsableAnswer)
         talk.asking("tools/list")
         await (await server.next("tools/list")).result(tools=[])
         assert await talk.outcome() == {"tools": []}

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Bounds
-from mcpguard.upstreams.exchange.endings import TooLarge, Unanswered, Unsent
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, TooLarge, Unsent
 from mcpguard.upstreams.transports.http_posts import MOST
 from tests.upstreams.played import Asked, played
 from tests.upstreams.talking import Talk, in_session, modern, talking
@@ -116,7 +116,7 @@ async def test_what_goes_wrong_with_one_request_is_that_one_s_alone(broken: Call
         talk.asking("tools/call")
         await broken(await server.next("tools/call"))
         outcome = await talk.outcome()
-        assert isinstance(outcome, Unanswered)
+        assert isinstance(outcome, NoUsableAnswer)
         assert "forged" not in str(outcome)
         await nothing_else_happened(talk, waiting, server.next)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.upstreams.exchange.conversation import ServerError
-from mcpguard.upstreams.exchange.endings import Unanswered
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer
 from tests.upstreams.certificates import Authority
 from tests.upstreams.played import dialing, played
 from tests.upstreams.talking import in_session, modern, talking
@@ -64,7 +64,7 @@ async def test_another_port_is_another_server(status: int, tmp_path: Path, *, tl
         talk.asking("tools/call", {"name": "x", "arguments": {"for": "this server only"}})
         await (await server.next()).answer(status, b"", f"Location: {other.url}")
         outcome = await talk.outcome()
-        assert isinstance(outcome, Unanswered)
+        assert isinstance(outcome, NoUsableAnswer)
         assert "another port" in str(outcome)
         assert other.connections == 0
         talk.asking("tools/list")
@@ -98,7 +98,7 @@ async def test_there_is_an_end_to_it() -> None:
         for _ in range(6):
             await (await server.next()).answer(307, b"", "Location: /again")
         outcome = await talk.outcome()
-        assert isinstance(outcome, Unanswered)
+        assert isinstance(outcome, NoUsableAnswer)
         assert "too many redirections" in str(outcome)
         talk.asking("tools/list")
         await (await server.next()).result()
@@ -113,7 +113,7 @@ async def test_what_is_no_url_leads_nowhere(location: str) -> None:
     async with played() as server, modern(server) as talk:
         talk.asking("tools/call")
         await (await server.next()).answer(307, b"", f"Location: {location}")
-        assert isinstance(await talk.outcome(), Unanswered)
+        assert isinstance(await talk.outcome(), NoUsableAnswer)
         talk.asking("tools/list")
         await (await server.next()).result()
         assert await talk.outcome() == {}
@@ -125,7 +125,7 @@ async def test_another_host_is_another_server(host: str) -> None:
         talk.asking("tools/call", {"name": "x", "arguments": {"for": "this server only"}})
         await (await server.next()).answer(307, b"", f"Location: http://{host}:{server.port}/mcp")
         outcome = await talk.outcome()
-        assert isinstance(outcome, Unanswered)
+        assert isinstance(outcome, NoUsableAnswer)
         assert "another host" in str(outcome)
         talk.asking("tools/list")  # the next that comes is this, so the other never came
         await (await server.next("tools/list")).result()

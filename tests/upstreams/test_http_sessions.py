@@ -5,7 +5,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from mcpguard.upstreams.exchange.endings import SessionLost, Unanswered, Unsent
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, SessionLost, Unsent
 from tests.patience import PATIENCE
 from tests.upstreams.played import played
 from tests.upstreams.talking import LEGACY, QUICK, in_session, talking
@@ -114,14 +114,14 @@ async def test_an_answer_that_cannot_be_fetched_fails_that_request_only() -> Non
         await asked.end()
         for _ in range(3):
             await (await server.next()).answer(503)
-        assert isinstance(await talk.outcome(), Unanswered)
+        assert isinstance(await talk.outcome(), NoUsableAnswer)
         talk.asking("tools/call")
         asked = await server.next("tools/call")
         await asked.stream()
         await asked.event(None, id="e-2", retry="1")
         await asked.hang_up()
         await (await server.next()).answer(405)
-        assert isinstance(await talk.outcome(), Unanswered)
+        assert isinstance(await talk.outcome(), NoUsableAnswer)
         talk.asking("ping")
         await (await server.next("ping")).result()
         assert await talk.outcome() == {}
@@ -176,7 +176,7 @@ async def test_a_session_id_that_cannot_be_sent_back_is_refused() -> None:
     async with played() as server, talking(server) as talk:
         talk.asking("initialize")
         await (await server.next()).result("Mcp-Session-Id: a b")
-        assert isinstance(await talk.outcome(), Unanswered)
+        assert isinstance(await talk.outcome(), NoUsableAnswer)
 
 
 async def test_there_is_no_more_listening_after_the_era_has_changed() -> None:

@@ -5,7 +5,7 @@ import math
 import anyio
 import pytest
 
-from mcpguard.domain.asks import Answers, Ask, Asks, Declined
+from mcpguard.domain.asks import Answers, Ask, Asks, QuestionDeclined
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.calls_in_flight import InFlight
@@ -63,7 +63,7 @@ async def test_what_is_asked_ends_with_the_call() -> None:
     async def ask() -> None:
         try:
             await call.ask(ROOTS)
-        except Declined as error:
+        except QuestionDeclined as error:
             declined.append(error.reason)
 
     async with turns, anyio.create_task_group() as tasks:

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpguard.domain.asks import Declined
+from mcpguard.domain.asks import QuestionDeclined
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.exchange.conversation import DENIED, METHOD_NOT_FOUND, Origin, RefusedRequest
@@ -171,7 +171,7 @@ async def test_a_modern_server_whose_question_is_refused_is_not_asked_again() ->
     script.tool("nosy", {**said, "content": [{"type": "text", "text": "and a result"}]})
     async with flock({"a": script}) as kept:
         await kept.ready("a")
-        with pytest.raises(Declined) as declined:
+        with pytest.raises(QuestionDeclined) as declined:
             await kept.call("a", "nosy")
         assert declined.value.reason is Reason.UPSTREAM_REQUEST_DENIED
         assert len(script.called("tools/call")) == 1

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from anyio.abc import ByteStream, SocketAttribute
 
-from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, Unsent
 from mcpguard.upstreams.transports.dialing import Dialer, Dialing
 from tests.patience import PATIENCE
 from tests.upstreams.certificates import DAY, FOR_CLIENTS, Authority
@@ -201,7 +201,7 @@ async def test_an_answer_that_breaks_off_is_none(tmp_path: Path) -> None:
         await first.head(200, "Content-Type: application/json", "Content-Length: 1000")
         await first.raw(b'{"jsonrpc": "2.0", "id": 1, "result": {}}')
         await first.cut()
-        assert isinstance(await talk.outcome(), Unanswered)
+        assert isinstance(await talk.outcome(), NoUsableAnswer)
 
 
 async def test_an_authority_of_ones_own_is_named_by_the_environment(

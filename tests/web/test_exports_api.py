@@ -13,7 +13,7 @@ from anyio import to_thread
 
 from mcpguard.codec.filters import write
 from mcpguard.domain.calls.records import RecordKind
-from mcpguard.domain.decisions import Actor, Lapsed
+from mcpguard.domain.decisions import Actor, ActorRevoked
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.filters import Filter
 from mcpguard.domain.people import Role
@@ -264,9 +264,9 @@ async def test_whoever_is_revoked_meanwhile_gets_no_more(guard: World) -> None:
     stream = exporting.stream(await exporting.begin(wanted, by), wanted)
     assert (await anext(stream)).startswith(b"seq,")
     holds = False
-    with pytest.raises(Lapsed):
+    with pytest.raises(ActorRevoked):
         await anext(stream)
-    with pytest.raises(Lapsed):
+    with pytest.raises(ActorRevoked):
         await exporting.begin(wanted, by)
     assert kinds(guard).count("exported") == 1
 

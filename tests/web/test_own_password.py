@@ -5,7 +5,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from mcpguard.domain.decisions import Actor, Decision, Lapsed
+from mcpguard.domain.decisions import Actor, ActorRevoked, Decision
 from mcpguard.domain.people import NotProven, Principal, Role
 from tests.people import BY, NARROW, OURS, PASSWORD, PEER, bears, cookie, shows, token, user
 from tests.web.reviewing import Json, problem, said
@@ -139,7 +139,7 @@ async def test_whose_session_ended_meanwhile_changes_nothing(guard: World) -> No
     found = me(guard, await cookie(guard))
     assert found is not None
     lapsed = Actor(f"user:{ada.id} (ada)", "api", may_widen=True, holds=lambda: False)
-    with pytest.raises(Lapsed):
+    with pytest.raises(ActorRevoked):
         await guard.now.guard.own_password.change(found, PASSWORD, OTHER, PEER, lapsed)
     assert changes(guard) == []
     await cookie(guard)

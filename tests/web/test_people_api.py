@@ -8,7 +8,7 @@ import anyio
 import httpx2
 import pytest
 
-from mcpguard.domain.decisions import Actor, Decision, Forbidden, Lapsed, Undecidable
+from mcpguard.domain.decisions import Actor, ActorRevoked, Decision, Forbidden, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.people import LastAdmin, NotProven, Role, UserTaken
 from mcpguard.guard.people import operators
@@ -230,7 +230,7 @@ async def test_who_lost_their_rights_meanwhile_changes_nothing(guard: World) -> 
         people.users.enable("ada", gone),
         people.operators.add("ci", Role.ADMIN, None, gone),
     ):
-        with pytest.raises(Lapsed):
+        with pytest.raises(ActorRevoked):
             await change
     assert records(guard) == before, "and nothing happened"
 

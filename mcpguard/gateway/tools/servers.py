@@ -12,9 +12,9 @@ from typing import Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.decisions import (
+    ActorRevoked,
     DeclaredElsewhere,
     Forbidden,
-    Lapsed,
     NameTaken,
     NotDeclared,
     Stale,
@@ -91,7 +91,7 @@ class ServersTool:
             raise UnusableArguments("the server was changed at the same time; list servers, and retry") from None
         except DeclaredElsewhere:
             return RefusedOperation(given.operation.value, Reason.AUTHORITY_PERSON, IN_THE_FILE)
-        except Lapsed:
+        except ActorRevoked:
             return RefusedOperation(given.operation.value, Reason.CALLER_REVOKED)
         except Forbidden:
             where = BY_A_PERSON.format(COMMANDS[given.operation])

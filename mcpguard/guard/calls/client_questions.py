@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from mcpguard.codec import envelope
 from mcpguard.codec.members import known_members
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, Declined
+from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, QuestionDeclined
 from mcpguard.domain.calls.bodies import Body
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.calls.records import Opening, RecordKind
@@ -101,16 +101,16 @@ class ClientQuestions:
         return passed
 
     async def ask(self, asks: Asks) -> Answers:
-        """Put the server's questions to the client and return its answers. Raises Declined, with the recorded
+        """Put the server's questions to the client and return its answers. Raises QuestionDeclined, with the recorded
         reason."""
         try:
             return await self._ask({name: without_other_context(ask) for name, ask in asks.items()})
         except LedgerUnavailable as error:
-            raise Declined(Reason.LEDGER_UNAVAILABLE) from error
+            raise QuestionDeclined(Reason.LEDGER_UNAVAILABLE) from error
 
     async def _ask(self, asks: Asks) -> Answers:
         if self._left < 0:
-            raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)  # recorded when it came to be so
+            raise QuestionDeclined(Reason.UPSTREAM_REQUEST_EXCESSIVE)  # recorded when it came to be so
         self._left -= len(asks)
         # The question as it came, not as it was screened: the record shows what the server tried.
         bodies = {name: dumps(ask.params) for name, ask in asks.items()}
@@ -124,7 +124,7 @@ class ClientQuestions:
             body = await self._desk.bodies.make_body(self._server, ask.params, bodies[name])
             await self._note(RecordKind.ASKED, ask, body, reason=reason, found=found.get(name))
         if reason is not None:
-            raise Declined(reason)
+            raise QuestionDeclined(reason)
         given = await self._answers(asks)
         answers = {name: envelope.bare_params(known_members(ask.kind, given[name])) for name, ask in asks.items()}
         for name, ask in asks.items():
@@ -132,7 +132,7 @@ class ClientQuestions:
             await self._note(RecordKind.HEARD, ask, body, action=_action(ask, answers[name]))
         # The client took its time. If the call was revoked meanwhile, the server must not get the client's words.
         if (reason := self._objected()) is not None:
-            raise Declined(reason)
+            raise QuestionDeclined(reason)
         return answers
 
     def _objection(self, asks: Asks, bodies: Mapping[str, bytes]) -> Reason | None:
@@ -147,7 +147,7 @@ class ClientQuestions:
         try:
             with self._desk.asking(self._call.caller.id):
                 return await self._client.ask(asks)
-        except Declined as declined:
+        except QuestionDeclined as declined:
             for ask in asks.values():
                 await self._note(RecordKind.HEARD, ask, reason=declined.reason)
             raise
@@ -179,7 +179,7 @@ class ClientQuestions:
         if not self._over:
             await self._desk.ledger.note(kind, fields, body)
         if self._over:
-            raise Declined(Reason.CLIENT_UNANSWERED)
+            raise QuestionDeclined(Reason.CLIENT_UNANSWERED)
 
 
 def _action(ask: Ask, answer: Mapping[str, Any]) -> str:

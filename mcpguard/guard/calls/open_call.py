@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcpguard.domain.asks import Declined
+from mcpguard.domain.asks import QuestionDeclined
 from mcpguard.domain.calls.bodies import Body
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.verdicts import Deny
@@ -211,7 +211,7 @@ class OpenCall:
             # The transport is certain that no byte has left, so this may be recorded as not executed.
             entry.mark_unsent()
             return Outcome.refusal(Reason.SERVER_UNREACHABLE)
-        except (Overdue, TransportEnded, Declined) as error:
+        except (Overdue, TransportEnded, QuestionDeclined) as error:
             known = self._services.servers.find(self._asked.capability.server)
             if known is not None and isinstance(error, TransportEnded):
                 self.detail = hint_after_end(str(error), known.declared.launch)
@@ -257,7 +257,7 @@ class OpenCall:
 
 def _reason(error: Exception) -> Reason:
     match error:
-        case Declined(reason=reason):
+        case QuestionDeclined(reason=reason):
             return reason
         case Busy():
             return Reason.SERVER_BUSY

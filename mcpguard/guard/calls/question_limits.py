@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import anyio
 
-from mcpguard.domain.asks import Declined
+from mcpguard.domain.asks import QuestionDeclined
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.ledger.ledger import Ledger
@@ -27,11 +27,13 @@ class QuestionLimits:
 
     @contextmanager
     def asking(self, caller: str) -> Iterator[None]:
-        """Bound the time in which a caller answers. Raises Declined when that runs out, or too many questions wait."""
+        """Bound the time in which a caller answers. Raises QuestionDeclined when that runs out, or too many questions
+        wait.
+        """
         if self._unanswered is Reason.GUARD_STOPPING:
-            raise Declined(self._unanswered)
+            raise QuestionDeclined(self._unanswered)
         if self._waiting[caller] >= self.limits.waiting:
-            raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)
+            raise QuestionDeclined(Reason.UPSTREAM_REQUEST_EXCESSIVE)
         # Counted by caller, not by call: a server must not tie a client up by asking through many calls.
         self._waiting[caller] += 1
         scope = anyio.move_on_after(self.limits.answer_seconds)
@@ -43,7 +45,7 @@ class QuestionLimits:
             self._scopes.discard(scope)
             self._waiting -= Counter((caller,))
         if scope.cancelled_caught:
-            raise Declined(self._unanswered)
+            raise QuestionDeclined(self._unanswered)
 
     def close(self) -> None:
         """End all waiting, and decline every further question."""

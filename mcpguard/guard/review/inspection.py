@@ -38,7 +38,7 @@ from mcpguard.guard.review.withheld_secrets import only_secrets, without_secrets
 from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command
-from mcpguard.upstreams.supervise.context import Lost
+from mcpguard.upstreams.supervise.context import ConnectionLost
 from mcpguard.upstreams.supervise.fleet import Fleet
 from mcpguard.upstreams.supervise.visit import NeverStarted
 
@@ -232,7 +232,7 @@ class ServerInspections:
             listing = await self._fleet.visit(visited, at)
             at(InspectionStage.COMPARING)
             taken = await self._intake.take_in(known, declared, listing, by, runs=False)
-        except (Lost, Unreadable, Undecidable) as error:
+        except (ConnectionLost, Unreadable, Undecidable) as error:
             started = not isinstance(error, NeverStarted)
             return InspectionResult(started=started, profile=_word(declared), error=str(error))
         left_out = sum(taken.left_out.values())

@@ -54,7 +54,7 @@ class BadTemplate(ValueError):
     """A template is malformed. The message follows the name of its place and repeats nothing of it."""
 
 
-class Unresolved(NotStarted):
+class UnresolvedReference(NotStarted):
     """A reference could not be resolved, so the server is not launched."""
 
 
@@ -127,16 +127,16 @@ class ResolvedValue:
 
 
 def resolve(template: str, environ: Mapping[str, str], folders: Iterable[Path]) -> str:
-    """Return the current value. Raises Unresolved. The value of a header has to be checked afterwards."""
+    """Return the current value. Raises UnresolvedReference. The value of a header has to be checked afterwards."""
     return resolve_parts(template, environ, folders).whole
 
 
 def resolve_parts(template: str, environ: Mapping[str, str], folders: Iterable[Path]) -> ResolvedValue:
-    """Return the current value with the values of its references. Raises Unresolved."""
+    """Return the current value with the values of its references. Raises UnresolvedReference."""
     try:
         found = parts(template)
     except BadTemplate as error:
-        raise Unresolved(f"a value {error}") from None
+        raise UnresolvedReference(f"a value {error}") from None
     allowed = tuple(folders)
     every = [(part, part if isinstance(part, str) else _value(part, environ, allowed)) for part in found]
     referenced = tuple(value for part, value in every if not isinstance(part, str))
@@ -178,7 +178,7 @@ def _value(reference: Reference, environ: Mapping[str, str], folders: tuple[Path
     value = environ.get(reference.name)
     if not value:
         state = "not set" if value is None else "empty"
-        raise Unresolved(f"{reference.name} is {state} in the environment of mcpguard")
+        raise UnresolvedReference(f"{reference.name} is {state} in the environment of mcpguard")
     return value
 
 
@@ -188,18 +188,18 @@ def _content(name: str, folders: tuple[Path, ...]) -> str:
         # Links are followed before the check: a link inside an allowed folder must not lead out of it.
         path = Path(name).resolve()
         if not any(folder.is_absolute() and path.is_relative_to(folder.resolve()) for folder in folders):
-            raise Unresolved(f"{shown_path} {_BEYOND}")
+            raise UnresolvedReference(f"{shown_path} {_BEYOND}")
         data = _regular(path, shown_path)
         text = data.decode()
     except UnicodeDecodeError:
-        raise Unresolved(f"{shown_path} is not UTF-8 text") from None
+        raise UnresolvedReference(f"{shown_path} is not UTF-8 text") from None
     except OSError as error:
-        raise Unresolved(f"{shown_path} cannot be read: {error.strerror}") from None
+        raise UnresolvedReference(f"{shown_path} cannot be read: {error.strerror}") from None
     except (RuntimeError, ValueError):  # a loop of symbolic links, or no path at all
-        raise Unresolved(f"{shown_path} cannot be read") from None
+        raise UnresolvedReference(f"{shown_path} cannot be read") from None
     value = text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
     if not value or "\0" in value:
-        raise Unresolved(f"{shown_path} is empty" if not value else f"{shown_path} contains a NUL character")
+        raise UnresolvedReference(f"{shown_path} is empty" if not value else f"{shown_path} contains a NUL character")
     return value
 
 
@@ -207,8 +207,8 @@ def _regular(path: Path, shown_path: str) -> bytes:
     """Read a regular file. The path was resolved before; O_NOFOLLOW refuses a link that took its place since."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Unresolved(f"{shown_path} is not a regular file")
+            raise UnresolvedReference(f"{shown_path} is not a regular file")
         data = file.read(LARGEST_SECRET + 1)
     if len(data) > LARGEST_SECRET:
-        raise Unresolved(f"{shown_path} is larger than {LARGEST_SECRET} bytes")
+        raise UnresolvedReference(f"{shown_path} is larger than {LARGEST_SECRET} bytes")
     return data

@@ -11,11 +11,11 @@ class Unsayable(Unsent):
     """The message cannot be encoded, because it holds half a character (a lone surrogate)."""
 
 
-class Unanswered(TransportEnded):
+class NoUsableAnswer(TransportEnded):
     """The message gets no usable answer, and whether it was executed is unknown. The conversation goes on."""
 
 
-class TooLarge(Unanswered):
+class TooLarge(NoUsableAnswer):
     """The answer exceeds the size limit, and was not read to its end."""
 
 

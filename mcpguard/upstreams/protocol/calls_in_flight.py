@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import anyio
 
-from mcpguard.domain.asks import Answers, Asks, Declined
+from mcpguard.domain.asks import Answers, Asks, QuestionDeclined
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.reasons import Reason
@@ -38,7 +38,7 @@ class InFlight:
         self._aside = False
 
     async def ask(self, asks: Asks) -> Answers:
-        """Ask the client and return its answers. Raises Declined, also when the call ends first."""
+        """Ask the client and return its answers. Raises QuestionDeclined, also when the call ends first."""
         if not self._over:
             with self._set_aside(), anyio.CancelScope() as scope:
                 self._asked.add(scope)
@@ -46,7 +46,7 @@ class InFlight:
                     return await self.counterpart.ask(asks)
                 finally:
                     self._asked.discard(scope)
-        raise Declined(Reason.CLIENT_UNANSWERED)
+        raise QuestionDeclined(Reason.CLIENT_UNANSWERED)
 
     def end(self) -> None:
         self._over = True

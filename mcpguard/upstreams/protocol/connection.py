@@ -18,7 +18,7 @@ from anyio import to_thread
 from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
 
 from mcpguard.codec import envelope
-from mcpguard.domain.asks import Declined
+from mcpguard.domain.asks import QuestionDeclined
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
@@ -64,7 +64,7 @@ class Connection:
     ) -> dict[str, Any]:
         """Make a request for a caller. Neither `params` nor the result carry metadata of this connection.
 
-        Raises ServerError, Declined where the client was not or could not be asked, Overdue, or TransportEnded.
+        Raises ServerError, QuestionDeclined where the client was not or could not be asked, Overdue, or TransportEnded.
         """
         with self._switchboard.in_flight(counterpart, seconds) as call:
             return await (self._rounds if self.modern else self._handshaken)(method, params, call)
@@ -94,7 +94,7 @@ class Connection:
             if not more:
                 break
             said = {**params, **await self._answered(method, answer, call)}
-        raise Declined(Reason.UPSTREAM_REQUEST_EXCESSIVE)
+        raise QuestionDeclined(Reason.UPSTREAM_REQUEST_EXCESSIVE)
 
     async def _answered(self, method: str, wanted: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
         """Return what the next round adds to the parameters: the client's answers and the server's state."""

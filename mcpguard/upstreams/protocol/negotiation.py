@@ -8,8 +8,8 @@ A server that refuses the probe's revision may name those that it supports. If o
 guard knows, it is probed again in that one, and never by handshake. If only earlier ones are known, the handshake
 follows.
 
-Some servers of the earlier revisions exit when they get anything before the handshake. `Shied` says so, and the next
-connection begins with the handshake.
+Some servers of the earlier revisions exit when they get anything before the handshake. `ProbeRefused` says so, and
+the next connection begins with the handshake.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,7 +24,7 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Era
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.conversation import Conversation, ServerError
-from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, Unsent
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.protocol.error_sentences import error_sentence, http_status
 from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
@@ -40,7 +40,7 @@ class RevisionNotUnderstood(GuardError):
     """The server supports no revision that the guard supports. The message says what it answered, for the operator."""
 
 
-class Shied(TransportEnded):
+class ProbeRefused(TransportEnded):
     """The server ended the connection when it was probed for the newest revision."""
 
 
@@ -118,7 +118,7 @@ async def _discovered(conversation: Conversation, us: Mapping[str, Any], seconds
         raise RevisionNotUnderstood(
             f"the server claims to support protocol version {version}, but probed for it, {error}"
         ) from error
-    except Shied as error:  # a server that names such a revision did not exit because of the probe
+    except ProbeRefused as error:  # a server that names such a revision did not exit because of the probe
         raise TransportEnded(str(error)) from error
 
 
@@ -151,10 +151,10 @@ async def _answer(conversation: Conversation, params: dict[str, Any]) -> dict[st
         raise _NotModern(error_sentence(error)) from error
     except Unsent:
         raise
-    except Unanswered as error:  # only this request failed; the connection can still be used
+    except NoUsableAnswer as error:  # only this request failed; the connection can still be used
         raise _NotModern(str(error)) from error
     except TransportEnded as error:
-        raise Shied(str(error)) from error
+        raise ProbeRefused(str(error)) from error
 
 
 def _refuse_unknown_revisions(error: ServerError) -> None:

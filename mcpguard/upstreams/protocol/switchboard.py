@@ -16,7 +16,7 @@ import anyio
 import structlog
 
 from mcpguard.codec.envelope import PROGRESS
-from mcpguard.domain.asks import KINDS, Ask, Declined
+from mcpguard.domain.asks import KINDS, Ask, QuestionDeclined
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.reasons import Reason
@@ -117,7 +117,7 @@ class Switchboard:
             raise RefusedRequest({"code": DENIED, "message": "this request cannot be attributed to a call"})
         try:
             return (await call.ask({_NAMELESS: Ask(method, params or {})}))[_NAMELESS]
-        except Declined as declined:
+        except QuestionDeclined as declined:
             code = _CODES.get(declined.reason, DENIED)
             raise RefusedRequest(declined.error or {"code": code, "message": str(declined)}) from declined
 

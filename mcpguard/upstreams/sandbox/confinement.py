@@ -27,7 +27,7 @@ from mcpguard.upstreams.sandbox.places import Bind
 from mcpguard.upstreams.sandbox.probe import NoSandbox, UsableSandbox
 
 
-class Killed(GuardError):
+class LimitExceeded(GuardError):
     """A process was killed because it exceeded a limit. The message says which, without a full stop."""
 
 
@@ -74,7 +74,7 @@ class ProcessConfinement:
 
     @asynccontextmanager
     async def watch_memory(self, process: int, profile: Profile) -> AsyncIterator[None]:
-        """Watch a process's memory for the length of the block. Raises Killed when it exceeded the limit."""
+        """Watch a process's memory for the length of the block. Raises LimitExceeded when it exceeded the limit."""
         if profile is Profile.NONE:
             yield
             return
@@ -85,7 +85,7 @@ class ProcessConfinement:
 
     async def _watch(self, process: int) -> None:
         await watch_memory(process, self.limits.memory)
-        raise Killed(f"it was killed because it used more than {self.limits.memory // MEBIBYTE} MiB of memory")
+        raise LimitExceeded(f"it was killed because it used more than {self.limits.memory // MEBIBYTE} MiB of memory")
 
 
 def limits(settings: SandboxSettings) -> ProcessLimits:

@@ -20,7 +20,7 @@ Install = Callable[[DeclaredServer], Awaitable[DeclaredServer]]
 Reach = Callable[[DeclaredServer, Switchboard], AbstractAsyncContextManager[Conversation]]
 
 
-class Lost(GuardError):
+class ConnectionLost(GuardError):
     """The connection has to be made anew. The message says why."""
 
 
@@ -52,4 +52,4 @@ async def converse(conversation: Conversation) -> None:
     # It returns without an error, also where the server vanished: only a request shows how the connection ended.
     await conversation.run()
     await conversation.request("ping")  # the conversation is over, so this raises the reason of its end
-    raise Lost("the server ended the connection")
+    raise ConnectionLost("the server ended the connection")

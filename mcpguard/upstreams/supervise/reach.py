@@ -18,7 +18,7 @@ from mcpguard.codec.framing import Framing
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import DeclaredServer, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.settings.entries.references import ResolvedValue, Unresolved, references_in, resolve_parts
+from mcpguard.settings.entries.references import ResolvedValue, UnresolvedReference, references_in, resolve_parts
 from mcpguard.settings.model import Upstreams
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation
 from mcpguard.upstreams.exchange.peer import StreamPeer
@@ -94,7 +94,9 @@ class ServerReach:
         return Bounds(message_bytes=self.settings.message_bytes)
 
     async def install(self, declared: DeclaredServer) -> DeclaredServer:
-        """Return the declaration with its installed package, where it is one. Raises NotStarted or Unresolved."""
+        """Return the declaration with its installed package, where it is one. Raises NotStarted or
+        UnresolvedReference.
+        """
         if not isinstance(declared.launch, StdioLaunch):
             return declared
         values, _ = await self._given(declared.name, declared.launch)
@@ -117,7 +119,7 @@ class ServerReach:
         lines = await to_thread.run_sync(last_lines, self.logs, declared.name, most_bytes, since)
         try:
             values, _ = await self._given(declared.name, declared.launch)
-        except Unresolved:
+        except UnresolvedReference:
             return LastOutput(lines, None)
         return LastOutput(lines, _secrets([*values.values(), *self.given.values(declared.name)]))
 
@@ -139,7 +141,7 @@ class ServerReach:
                 yield process, ready
 
     async def _given(self, server: str, launch: StdioLaunch) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Return the server's environment and arguments with references resolved now. Raises Unresolved."""
+        """Return the server's environment and arguments with references resolved now. Raises UnresolvedReference."""
         referring = {f"args[{at}]": word for at, word in enumerate(launch.arguments) if references_in(word)}
         values = await self._resolved(server, "the environment variable", {**launch.environment, **referring})
         words = tuple(values.pop(f"args[{at}]", word) for at, word in enumerate(launch.arguments))
@@ -155,7 +157,9 @@ class ServerReach:
         )
 
     async def _resolved(self, server: str, what: str, templates: Mapping[str, str]) -> dict[str, str]:
-        """Return the templates with references resolved now. Raises Unresolved, which names what has no value."""
+        """Return the templates with references resolved now. Raises UnresolvedReference, which names what has no
+        value.
+        """
         if not templates:
             return {}
         values = await self._aside(
@@ -170,7 +174,9 @@ class ServerReach:
         return {name: value.whole for name, value in values.items()}
 
     async def _aside(self, server: str, look: Callable[[], Made]) -> Made:
-        """Read the disk in a thread. Raises Unresolved while an earlier read hangs, and whatever `look` raises."""
+        """Read the disk in a thread. Raises UnresolvedReference while an earlier read hangs, and whatever `look`
+        raises.
+        """
 
         def looking() -> Made:
             self._looking.add(server)
@@ -181,15 +187,15 @@ class ServerReach:
 
         # Cancelling does not end a thread that hangs in the disk. Another one for the same server would hang as well.
         if server in self._looking:
-            raise Unresolved("an earlier attempt is still waiting for the disk; check its file system")
+            raise UnresolvedReference("an earlier attempt is still waiting for the disk; check its file system")
         return await to_thread.run_sync(looking, abandon_on_cancel=True, limiter=CapacityLimiter(1))
 
     def _value(self, server: str, what: str, template: str) -> ResolvedValue:
         folders = [self.secrets / server, *map(Path, self.settings.secret_folders)]
         try:
             return resolve_parts(template, self.environ, folders)
-        except Unresolved as error:
-            raise Unresolved(f"{what} cannot be resolved: {error}") from None
+        except UnresolvedReference as error:
+            raise UnresolvedReference(f"{what} cannot be resolved: {error}") from None
 
 
 def _secrets(values: Iterable[str]) -> frozenset[str]:

@@ -30,7 +30,7 @@ from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import LaunchAltered, News, ServerListed
 from mcpguard.upstreams.protocol.connection import Connection
-from mcpguard.upstreams.supervise.context import Lost, SupervisorContext
+from mcpguard.upstreams.supervise.context import ConnectionLost, SupervisorContext
 from mcpguard.upstreams.supervise.supervisor import Supervisor
 from mcpguard.upstreams.supervise.takeover import TakingOver
 
@@ -191,10 +191,12 @@ class Succession:
             self._running.discard(supervisor)
 
     async def _about_to_take_over(self) -> None:
-        """Prepare the change once the new connection is listed. Raises Lost where it is not needed any more."""
+        """Prepare the change once the new connection is listed. Raises ConnectionLost where it is not needed any
+        more.
+        """
         before = self.current
         if self._retired or (before.connection is not None and not before.is_unsettled):
-            raise Lost("the new connection is not needed any more")
+            raise ConnectionLost("the new connection is not needed any more")
         # Both share one set of subscriptions, which only one connection at a time may keep.
         await before.unwatch()
 

@@ -31,9 +31,9 @@ from mcpguard.upstreams.launch.start import AnotherProgram
 from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import error_sentence, http_status, leaves
-from mcpguard.upstreams.protocol.negotiation import Shied, negotiate, our_greeting, server_title
+from mcpguard.upstreams.protocol.negotiation import ProbeRefused, negotiate, our_greeting, server_title
 from mcpguard.upstreams.protocol.switchboard import Switchboard
-from mcpguard.upstreams.supervise.context import Lost, SupervisorContext, converse
+from mcpguard.upstreams.supervise.context import ConnectionLost, SupervisorContext, converse
 from mcpguard.upstreams.supervise.takeover import TakingOver
 from mcpguard.upstreams.supervise.upkeep import RELIST_SECONDS, Upkeep
 from mcpguard.upstreams.supervise.watching.watching import Watching
@@ -163,7 +163,7 @@ class Supervisor:
 
     async def _one_connection(self) -> BaseException:
         """Connect and stay connected. Returns the error that ended the connection."""
-        ended: BaseException = Lost("the server is being restarted")
+        ended: BaseException = ConnectionLost("the server is being restarted")
         shied = False
         seconds = self._settings.connect_seconds
         try:
@@ -172,12 +172,12 @@ class Supervisor:
         except* GuardError as group:
             all_of_it = tuple(leaves(group))
             ended = next((each for each in all_of_it if isinstance(each, AnotherProgram)), all_of_it[0])
-            shied = any(isinstance(each, Shied) for each in all_of_it)
+            shied = any(isinstance(each, ProbeRefused) for each in all_of_it)
         except* Exception as group:
             log.exception("upstream.failed", server=self.declared.name)
-            ended = Lost(f"internal error in mcpguard ({type(next(leaves(group))).__name__}); see its log")
+            ended = ConnectionLost(f"internal error in mcpguard ({type(next(leaves(group))).__name__}); see its log")
         if connecting.cancelled_caught:
-            ended = Lost(f"the server was not ready within {seconds:g} seconds")
+            ended = ConnectionLost(f"the server was not ready within {seconds:g} seconds")
         if connecting.deadline < math.inf:  # it never became ready
             self._shy = shied
         return ended

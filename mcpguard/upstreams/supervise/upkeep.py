@@ -28,7 +28,7 @@ from mcpguard.upstreams.protocol.call_slots import Busy, CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import error_sentence, http_status
 from mcpguard.upstreams.protocol.listing import ListingBounds
-from mcpguard.upstreams.supervise.context import Lost, SupervisorContext
+from mcpguard.upstreams.supervise.context import ConnectionLost, SupervisorContext
 from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 
 RELIST_SECONDS = 1.0
@@ -105,7 +105,7 @@ class Upkeep:
             with suppress(Busy):
                 async with self._turns:
                     if connection.in_doubt:
-                        raise Lost(
+                        raise ConnectionLost(
                             "its requests cannot be attributed, because it may still be working on a cancelled call"
                         )
                     self._unclear = anyio.Event()
@@ -135,7 +135,7 @@ class Upkeep:
                 if http_status(error) in _NOBODY_THERE:
                     raise
             except TimeoutError:
-                raise Lost(f"the server did not answer a ping within {seconds:g} seconds") from None
+                raise ConnectionLost(f"the server did not answer a ping within {seconds:g} seconds") from None
 
     async def listen(self, connection: Connection, standing: StandingRequest) -> None:
         """Listen for list changes. After every interruption the lists count as changed.

@@ -21,20 +21,22 @@ from mcpguard.upstreams.protocol.call_slots import CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import error_sentence, leaves
 from mcpguard.upstreams.protocol.listing import ListingBounds
-from mcpguard.upstreams.protocol.negotiation import ClientGreeting, Shied, negotiate
+from mcpguard.upstreams.protocol.negotiation import ClientGreeting, ProbeRefused, negotiate
 from mcpguard.upstreams.protocol.switchboard import Switchboard
-from mcpguard.upstreams.supervise.context import Lost, SupervisorContext, converse
+from mcpguard.upstreams.supervise.context import ConnectionLost, SupervisorContext, converse
 
 OnStage = Callable[[InspectionStage], None]
 log = structlog.get_logger("mcpguard.upstreams")
 
 
-class NeverStarted(Lost):
+class NeverStarted(ConnectionLost):
     """The server was never started."""
 
 
 async def visit_server(declared: DeclaredServer, around: SupervisorContext, at: OnStage) -> Listing:
-    """Return what the server offers. `at` is called with each stage. Raises Lost, which says what went wrong."""
+    """Return what the server offers. `at` is called with each stage. Raises ConnectionLost, which says what went
+    wrong.
+    """
     if isinstance(declared.launch, StdioLaunch):
         at(InspectionStage.INSTALLING)
     installed = await _installed(declared, around)
@@ -62,11 +64,11 @@ async def _tried(declared: DeclaredServer, around: SupervisorContext, at: OnStag
         log.exception("upstream.failed", server=declared.name)
         wrong = tuple(leaves(group))
     # The probe made the server exit; a second start without one shows whether it works in the handshake era.
-    if declared.era is Era.AUTO and any(isinstance(each, Shied) for each in wrong):
+    if declared.era is Era.AUTO and any(isinstance(each, ProbeRefused) for each in wrong):
         return await _tried(replace(declared, era=Era.LEGACY), around, at)
     said = _said(wrong)
     # The audit log has to tell apart whether code of the server may have run.
-    raise NeverStarted(said) if isinstance(wrong[0], NotStarted) else Lost(said)
+    raise NeverStarted(said) if isinstance(wrong[0], NotStarted) else ConnectionLost(said)
 
 
 async def _visited(declared: DeclaredServer, around: SupervisorContext, at: OnStage) -> Listing:
@@ -88,7 +90,7 @@ async def _visited(declared: DeclaredServer, around: SupervisorContext, at: OnSt
             # The visit ends here, before the server can do anything that nobody has approved.
             tasks.cancel_scope.cancel()
         return listing
-    raise Lost(f"the server did not list its tools within {seconds:g} seconds")
+    raise ConnectionLost(f"the server did not list its tools within {seconds:g} seconds")
 
 
 def _said(wrong: Iterable[BaseException]) -> str:

@@ -15,7 +15,7 @@ from mcp.shared.inbound import NAME_BEARING_METHODS, encode_header_value
 
 from mcpguard.codec import envelope
 from mcpguard.upstreams.exchange.conversation import Params
-from mcpguard.upstreams.exchange.endings import Unanswered
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer
 from mcpguard.upstreams.transports.http_pool import Headers
 from mcpguard.upstreams.transports.http_replies import Reply
 from mcpguard.upstreams.transports.remotes import Header, Remote, RemotePlace, parameter_headers
@@ -61,11 +61,13 @@ class Heading:
         return said if isinstance(said, str) and _VERSION.fullmatch(said) else self._version
 
     def take_session(self, reply: Reply) -> None:
-        """Remember the session in the answer to `initialize`, if there is one. Raises Unanswered for an invalid id."""
+        """Remember the session in the answer to `initialize`, if there is one. Raises NoUsableAnswer for an invalid
+        id.
+        """
         given = reply.header(b"mcp-session-id")
         # The id goes into a header of every further request. With other characters it could add headers of its own.
         if given and not _SESSION.fullmatch(given):
-            raise Unanswered("the server sent an invalid session id")
+            raise NoUsableAnswer("the server sent an invalid session id")
         self._session = (given, reply.place.origin) if given else None
 
     def carried_session(self, reply: Reply) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import httpcore2
 import structlog
 
-from mcpguard.upstreams.exchange.endings import Unanswered, Unsent
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, Unsent
 from mcpguard.upstreams.transports.dialing import CONNECT_SECONDS, Dialer, Dialing
 from mcpguard.upstreams.transports.http_replies import Reply
 from mcpguard.upstreams.transports.remotes import BadRemote, Header, Remote, RemotePlace
@@ -48,7 +48,7 @@ class HttpPool:
         )
 
     async def send(self, method: str, headers: Headers, body: bytes = b"", at: RemotePlace | None = None) -> Reply:
-        """Return the reply, whatever its status; the caller closes it. Raises Unsent or Unanswered."""
+        """Return the reply, whatever its status; the caller closes it. Raises Unsent or NoUsableAnswer."""
         place = at or self._start
         reply = await self._once(method, place, headers(place), body)
         for _ in range(MOST_REDIRECTIONS):
@@ -59,11 +59,11 @@ class HttpPool:
             try:
                 reply = await self._once(method, place, headers(place), body)
             except Unsent as error:  # not sent to this place, but the one before has seen it
-                raise Unanswered(f"cannot follow the server's redirection: {error}") from error
+                raise NoUsableAnswer(f"cannot follow the server's redirection: {error}") from error
         if not _leads_on(reply, method):
             return reply
         await reply.aclose()
-        raise Unanswered("too many redirections")
+        raise NoUsableAnswer("too many redirections")
 
     async def _once(self, method: str, place: RemotePlace, headers: list[Header], body: bytes) -> Reply:
         # Set here and nowhere else, from the parsed URL: a configured Host could reach another site on the same server.
@@ -78,7 +78,7 @@ class HttpPool:
         except _FAILED as error:
             # The details only in the debug log: the library's text may contain bytes of the server.
             log.debug("upstream.failed", host=place.host, why=repr(error))
-            raise Unanswered(
+            raise NoUsableAnswer(
                 f"{place.host} closed the connection or answered with something that is not HTTP"
             ) from error
         return Reply(response, place)
@@ -95,12 +95,12 @@ def _next(here: RemotePlace, location: bytes) -> RemotePlace:
     try:
         there = here.towards(location.decode("ascii"))
     except (BadRemote, UnicodeDecodeError) as error:
-        raise Unanswered("the server redirects to an invalid URL") from error
+        raise NoUsableAnswer("the server redirects to an invalid URL") from error
     # A redirection to plain HTTP would send the call in the clear.
     if here.scheme == "https" and there.scheme != "https":
-        raise Unanswered("the server redirects to a URL without TLS, which is not followed")
+        raise NoUsableAnswer("the server redirects to a URL without TLS, which is not followed")
     if here.host != there.host:
-        raise Unanswered("the server redirects to another host, which is not followed; declare that URL instead")
+        raise NoUsableAnswer("the server redirects to another host, which is not followed; declare that URL instead")
     if here.scheme == there.scheme and here.port != there.port:
-        raise Unanswered("the server redirects to another port, which is not followed; declare that URL instead")
+        raise NoUsableAnswer("the server redirects to another port, which is not followed; declare that URL instead")
     return there

@@ -13,7 +13,7 @@ from anyio.abc import TaskGroup
 
 from mcpguard.codec.messages import Message, Notification, write
 from mcpguard.upstreams.exchange.conversation import Counts
-from mcpguard.upstreams.exchange.endings import SessionLost, Unanswered, Unsayable
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, SessionLost, Unsayable
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.http_headers import Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
@@ -100,7 +100,7 @@ class Posts:
         elif reply.type != EVENTS:
             try:
                 await reply.body(LITTLE)
-            except Unanswered:  # the body of such a reply is not needed
+            except NoUsableAnswer:  # the body of such a reply is not needed
                 log.debug("upstream.talkative")
 
     async def _drain(self, reply: Reply, seconds: float) -> None:

@@ -15,7 +15,7 @@ import structlog
 
 from mcpguard.codec.messages import Request, write
 from mcpguard.upstreams.exchange.conversation import Bounds, Params
-from mcpguard.upstreams.exchange.endings import SessionLost, TooLarge, Unanswered, Unsayable
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, SessionLost, TooLarge, Unsayable
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.http_headers import INITIALIZE, Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
@@ -32,7 +32,7 @@ _LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
 log = structlog.get_logger("mcpguard.upstreams")
 
 
-class _NoStream(Unanswered):
+class _NoStream(NoUsableAnswer):
     """The server has no stream to listen to."""
 
 
@@ -70,9 +70,9 @@ class HttpQuestions:
             elif reply.type == EVENTS:
                 answer = await self._heard_or_resumed(reply, asked)
             else:
-                raise Unanswered("the server answered with neither JSON nor an event stream")
+                raise NoUsableAnswer("the server answered with neither JSON nor an event stream")
         if answer is None:
-            raise Unanswered(NO_ANSWER)
+            raise NoUsableAnswer(NO_ANSWER)
         return answer
 
     async def listen(self) -> None:
@@ -97,7 +97,7 @@ class HttpQuestions:
         while answer is None:
             # Without an id nothing tells where the stream broke, and making the request again could execute it twice.
             if not following.last_id or asked.modern or failures >= MOST_FAILURES:
-                raise Unanswered(BROKEN_OFF)
+                raise NoUsableAnswer(BROKEN_OFF)
             await reply.aclose()
             await anyio.sleep(following.pause())
             try:
@@ -117,7 +117,7 @@ class HttpQuestions:
             if reply.ok and reply.type == EVENTS:
                 return await self._heard(reply, following, asked)
             if reply.status in _LATER:
-                raise Unanswered("the server's event stream is temporarily unavailable")
+                raise NoUsableAnswer("the server's event stream is temporarily unavailable")
             raise _NoStream(BROKEN_OFF)
 
     async def _heard(self, reply: Reply, following: ResumableStream, asked: PushRequest) -> Answer | None:

@@ -14,7 +14,7 @@ import httpcore2
 
 from mcpguard.codec.messages import BadMessage, Failure
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Bounds, ServerError
-from mcpguard.upstreams.exchange.endings import TooLarge, Unanswered
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, TooLarge
 from mcpguard.upstreams.exchange.message_reader import ServerMessageReader
 from mcpguard.upstreams.transports.dialing import wire_of
 from mcpguard.upstreams.transports.remotes import RemotePlace
@@ -72,7 +72,7 @@ class Reply:
         return next((value for key, value in self._headers if key.lower() == name), b"")
 
     async def piece(self) -> bytes:
-        """Return the next few bytes, empty at the end. Raises Unanswered when the connection breaks."""
+        """Return the next few bytes, empty at the end. Raises NoUsableAnswer when the connection breaks."""
         if self._slices:
             await self.give_way()
         else:
@@ -89,14 +89,14 @@ class Reply:
         try:
             piece: bytes = await anext(self._pieces, b"")
         except _FAILED as error:
-            raise Unanswered("the connection broke in the middle of the answer") from error
+            raise NoUsableAnswer("the connection broke in the middle of the answer") from error
         return piece
 
     async def body(self, limit: int) -> bytes:
-        """Return the whole body. Raises TooLarge or Unanswered."""
+        """Return the whole body. Raises TooLarge or NoUsableAnswer."""
         # Never decompressed: a few kilobytes could become gigabytes.
         if self.header(b"content-encoding").strip().lower() not in (b"", b"identity"):
-            raise Unanswered("the server compressed its answer, which mcpguard does not accept")
+            raise NoUsableAnswer("the server compressed its answer, which mcpguard does not accept")
         said = self.header(b"content-length")
         found = bytearray()
         # A declared length above the limit ends it before the first byte; a false or missing one ends it at the limit.
@@ -132,6 +132,6 @@ async def _error_in(reply: Reply, bounds: Bounds) -> dict[str, Any] | None:
     """Return the JSON-RPC error in the body, whatever its id: a server may refuse a request without reading it."""
     try:
         said = await ServerMessageReader(bounds).read(await reply.body(bounds.message_bytes))
-    except (Unanswered, BadMessage):
+    except (NoUsableAnswer, BadMessage):
         return None
     return said.error if isinstance(said, Failure) else None

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from mcpguard.codec.messages import Failure, Result
-from mcpguard.upstreams.exchange.endings import TooLarge, Unanswered
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, TooLarge
 from mcpguard.upstreams.transports.events import Event, EventParser, EventTooLarge
 from mcpguard.upstreams.transports.http_replies import Reply
 
@@ -65,7 +65,7 @@ class ResumableStream:
                     await reply.give_way()
         except EventTooLarge as error:
             raise TooLarge(f"the server's answer is longer than {self._limit} bytes") from error
-        except Unanswered:
+        except NoUsableAnswer:
             return None
         finally:
             # Also after an error: the events before it were handled, and must not be sent again.

@@ -15,7 +15,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.upstreams.exchange.conversation import Bounds
-from mcpguard.upstreams.exchange.endings import Unanswered
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.events import Event, EventParser, EventTooLarge
@@ -67,7 +67,7 @@ class Sse:
             headers = self._heading.answering()
             async with await self._pool.send("POST", headers, sending.message, at=self._endpoint) as reply:
                 if not reply.ok:
-                    sending.failed = Unanswered(f"the server answered with HTTP status {reply.status}")
+                    sending.failed = NoUsableAnswer(f"the server answered with HTTP status {reply.status}")
                 elif reply.type != EVENTS:
                     sending.done.set()
                     with anyio.move_on_after(self._events.waits.drained):
@@ -110,7 +110,7 @@ class _Events:
                 piece = await self._reply.piece()
             except EventTooLarge as error:
                 raise TransportEnded(f"the server's event stream is invalid: {error}") from error
-            except Unanswered as error:
+            except NoUsableAnswer as error:
                 raise TransportEnded("the server has closed its stream") from error
             if not piece:
                 raise TransportEnded("the server has closed its stream")

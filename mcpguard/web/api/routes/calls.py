@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.asks import Answers, Asks, Capabilities, Declined
+from mcpguard.domain.asks import Answers, Asks, Capabilities, QuestionDeclined
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.domain.capabilities import Effect
@@ -64,7 +64,7 @@ class AbsentClient:
         """Drops the message."""
 
     async def ask(self, asks: Asks) -> Answers:  # noqa: ARG002 - all are declined
-        raise Declined(Reason.CLIENT_UNABLE)
+        raise QuestionDeclined(Reason.CLIENT_UNABLE)
 
 
 def calls(guard: Guard) -> APIRouter:
