@@ -140,7 +140,9 @@ def _after(each: Candidate, earlier: Candidate) -> Candidate:
 
 
 def _same(launch: Launch, there: Mapping[str, Any]) -> bool:
-    """Whether this is the launch that the guard shows; it shows that literal values exist, but not what they are."""
+    """Tell whether this is the launch that the guard shows; it shows that literal values exist, but not what they
+    are.
+    """
     match launch:
         case RemoteLaunch(_, url, headers):
             return there.get("url") == url and _alike(headers, there.get("headers", ()))
@@ -176,7 +178,7 @@ def _holds(folder: Path, home: Path) -> bool:
 
 
 def is_guard_entry(entry: object, origins: tuple[str, ...]) -> bool:
-    """Whether an entry is mcpguard itself, by its command or by the origin of its URL."""
+    """Tell whether an entry is mcpguard itself, by its command or by the origin of its URL."""
     if not isinstance(entry, Mapping):
         return False
     for key in _URLS:

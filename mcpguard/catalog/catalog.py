@@ -23,35 +23,35 @@ class Catalog:
     shelves: Mapping[str, Shelf] = field(default_factory=lambda: MappingProxyType({}))
 
     def with_shelf(self, shelf: Shelf) -> "Catalog":
-        """Returns the catalog with this part in place of the server's earlier one."""
+        """Return the catalog with this part in place of the server's earlier one."""
         shelves = {**self.shelves, shelf.server: shelf}
         return Catalog(MappingProxyType(dict(sorted(shelves.items()))))
 
     def without_server(self, server: str) -> "Catalog":
-        """Returns the catalog without what this server offers."""
+        """Return the catalog without what this server offers."""
         return Catalog(MappingProxyType({name: shelf for name, shelf in self.shelves.items() if name != server}))
 
     def restrict_to(self, wanted: Callable[[str], bool]) -> "Catalog":
-        """Returns the catalog of the servers that are wanted; this very catalog if those are all."""
+        """Return the catalog of the servers that are wanted; this very catalog if those are all."""
         shelves = {name: shelf for name, shelf in self.shelves.items() if wanted(name)}
         return self if len(shelves) == len(self.shelves) else Catalog(MappingProxyType(shelves))
 
     def entries(self, kind: CapabilityKind) -> Iterator[CatalogEntry]:
-        """Yields everything of this kind, by server and then as the server listed it."""
+        """Yield everything of this kind, by server and then as the server listed it."""
         for shelf in self.shelves.values():
             yield from shelf.entries_of(kind).values()
 
     def find(self, server: str, kind: CapabilityKind, name: str) -> CatalogEntry | None:
-        """Returns what a server offers by this kind and name; None if nothing."""
+        """Return what a server offers by this kind and name; None if nothing."""
         shelf = self.shelves.get(server)
         return shelf.entries_of(kind).get(name) if shelf else None
 
     def by_qualified_name(self, kind: CapabilityKind, name: str) -> tuple[CatalogEntry, ...]:
-        """Returns what a name of the direct face stands for. With any separator allowed, it may be several things."""
+        """Return what a name of the direct face stands for. With any separator allowed, it may be several things."""
         return self._qualified[kind].get(name, ())
 
     def by_title(self, kind: CapabilityKind, title: str) -> Sequence[CatalogEntry]:
-        """Returns the resources or templates that have this name beside their URI."""
+        """Return the resources or templates that have this name beside their URI."""
         return self._entitled[kind].get(title, ())
 
     @cached_property

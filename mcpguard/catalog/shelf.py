@@ -44,12 +44,12 @@ class Shelf:
     """The server's instructions, if a reviewer has approved exactly these."""
 
     def entries_of(self, kind: CapabilityKind) -> Mapping[str, CatalogEntry]:
-        """Returns what the server offers of this kind, by name."""
+        """Return what the server offers of this kind, by name."""
         return self.kinds.get(kind, MappingProxyType({}))
 
 
 def make_shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, ...] = ()) -> Shelf:
-    """Returns the part of the catalog for a listing: all of it that is approved, and so has an effect."""
+    """Return the part of the catalog for a listing: all of it that is approved, and so has an effect."""
     odd: Counter[str] = Counter()
     kinds = {kind: _pinned(server, kind, listing.of_kind(kind), effect, odd) for kind in KEYS}
     left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in odd.items())
@@ -74,7 +74,7 @@ def _pinned(
 
 
 def _outgrown(server: str, kind: CapabilityKind, name: str) -> int | None:
-    """Returns the limit that the name exceeds on the direct face; None if it does not."""
+    """Return the limit that the name exceeds on the direct face; None if it does not."""
     match kind:
         case CapabilityKind.RESOURCE:
             longest, length = LONGEST_URI, len(wrap_uri(server, name))

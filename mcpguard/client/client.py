@@ -45,7 +45,7 @@ class ProxyError(MCPError):
 
 
 def _code(refusal: Mapping[str, Any]) -> int:
-    """Returns the error code of a refusal by the guard."""
+    """Return the error code of a refusal by the guard."""
     if refusal.get("status") != "refused":
         return FAILED
     return UNKNOWN if refusal.get("reason") == "capability:unknown" else REFUSED
@@ -79,7 +79,7 @@ class ProxyClient:
         await self.client.__aexit__(kind, error, where)
 
     async def has_proxy(self) -> bool:
-        """Tells whether the server has the tool."""
+        """Tell whether the server has the tool."""
         return await has_proxy(self.client, self.proxy_tool_name)
 
     async def proxy(
@@ -96,7 +96,7 @@ class ProxyClient:
         filter_server: str | None = None,
         filter: Mapping[str, Any] | None = None,  # noqa: A002 - the contract's name
     ) -> CallToolResult:
-        """Calls the tool and returns its answer unchanged. Raises InvalidOperation before anything is sent."""
+        """Call the tool and return its answer unchanged. Raises InvalidOperation before anything is sent."""
         part = {"limit": limit, "offset": offset, "filter_server": filter_server, "filter": filter}
         operation = validate_operation(action, proxy_type, path, arguments, **part)
         return await self.client.call_tool(self.proxy_tool_name, operation.as_given(), timeout, progress_handler)
@@ -107,7 +107,7 @@ class ProxyClient:
         timeout: float | None = None,  # noqa: ASYNC109 - as in `proxy`
         progress_handler: ProgressFnT | None = None,
     ) -> list[CallToolResult]:
-        """Returns the result of each of several operations, in order; each operation has the form that the tool takes
+        """Return the result of each of several operations, in order; each operation has the form that the tool takes
         alone. Raises InvalidOperation before anything is sent, and MCPError if the batch itself was refused.
         """
         given = validate_batch(operations).as_given()
@@ -116,13 +116,13 @@ class ProxyClient:
         return results
 
     async def list_tools(self) -> list[Tool]:
-        """Returns all tools."""
+        """Return all tools."""
         if self.transparent:
             return await self._listed("tool")
         return [tool async for page in _pages(self.client.list_tools) for tool in page.tools]
 
     async def list_resources(self) -> list[Resource | ResourceTemplate]:
-        """Returns all resources, followed by the templates."""
+        """Return all resources, followed by the templates."""
         if self.transparent:
             return await self._listed("resource")
         resources = [each async for page in _pages(self.client.list_resources) for each in page.resources]
@@ -130,7 +130,7 @@ class ProxyClient:
         return [*resources, *[each async for page in templates for each in page.resource_templates]]
 
     async def list_prompts(self) -> list[Prompt]:
-        """Returns all prompts."""
+        """Return all prompts."""
         if self.transparent:
             return await self._listed("prompt")
         return [prompt async for page in _pages(self.client.list_prompts) for prompt in page.prompts]
@@ -142,7 +142,7 @@ class ProxyClient:
         timeout: float | None = None,  # noqa: ASYNC109 - as in `proxy`
         progress_handler: ProgressFnT | None = None,
     ) -> CallToolResult:
-        """Returns the tool's result; `is_error` says whether it is an error. Raises MCPError if the server answered
+        """Return the tool's result; `is_error` says whether it is an error. Raises MCPError if the server answered
         with a protocol error.
         """
         if self.transparent:
@@ -153,19 +153,19 @@ class ProxyClient:
         return await self.client.call_tool(name, arguments, timeout, progress_handler)
 
     async def read_resource(self, uri: str) -> list[Contents]:
-        """Returns the resource's contents. Raises MCPError."""
+        """Return the resource's contents. Raises MCPError."""
         if self.transparent:
             return tool_result_as_resource_result(_answered(await self.proxy("resource", "call", uri)))
         return list((await self.client.read_resource(uri)).contents)
 
     async def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> GetPromptResult:
-        """Returns the prompt's messages. Raises MCPError."""
+        """Return the prompt's messages. Raises MCPError."""
         if self.transparent:
             return tool_result_as_prompt_result(_answered(await self.proxy("prompt", "call", name, arguments)))
         return await self.client.get_prompt(name, arguments)
 
     async def _listed(self, proxy_type: str) -> list[Any]:
-        """Yields all entries, page by page."""
+        """Yield all entries, page by page."""
         entries: list[Any] = []
         offset: int | None = 0
         while offset is not None:
@@ -187,13 +187,13 @@ def _said(result: CallToolResult) -> Mapping[str, Any]:
 
 
 def _error(result: CallToolResult) -> Mapping[str, Any] | None:
-    """Returns the error in a result, if the server answered with one."""
+    """Return the error in a result, if the server answered with one."""
     error = _said(result).get("error")
     return error if isinstance(error, Mapping) else None
 
 
 def _next(result: CallToolResult, offset: int) -> int | None:
-    """Returns where the list continues; a server that does not advance ends it."""
+    """Return where the list continues; a server that does not advance ends it."""
     following = _said(result).get("nextOffset")
     return following if type(following) is int and following > offset else None
 

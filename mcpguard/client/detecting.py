@@ -16,7 +16,7 @@ class ClientLists(Protocol):
 
 
 async def has_proxy(client: ClientLists, name: str = NAME) -> bool:
-    """Tells whether there is a tool of this name that takes `action` and `type` and declares itself a proxy."""
+    """Tell whether there is a tool of this name that takes `action` and `type` and declares itself a proxy."""
     cursor = None
     for _ in range(MOST_PAGES):
         page = await client.list_tools(cursor=cursor)

@@ -52,7 +52,7 @@ class Serves(Protocol):
 
 
 def add_proxy_tool(server: Serves, name: str = NAME) -> None:
-    """Adds the tool to the server under this name, before or after anything else is registered. A tool of the server's
+    """Add the tool to the server under this name, before or after anything else is registered. A tool of the server's
     own with that name cannot be called any more. Raises ValueError if the server has a proxy tool already.
     """
     if any(isinstance(each, _Proxy) for each in server.middleware):
@@ -80,7 +80,7 @@ class _Proxy:
                 return await call_next(ctx)
 
     async def _list_tools(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Returns the server's own list, with the proxy tool on the first page."""
+        """Return the server's own list, with the proxy tool on the first page."""
         try:
             said = _json(await call_next(ctx))
         except MCPError as error:
@@ -172,12 +172,12 @@ class _Own:
         self._call_next = call_next
 
     async def asked(self, method: str, params: Mapping[str, Any]) -> Json:
-        """Returns the answer to another request of the same client. Raises MCPError."""
+        """Return the answer to another request of the same client. Raises MCPError."""
         kept = {name: said for name, said in self.params.items() if name not in ("name", "arguments")}
         return _json(await self._call_next(replace(self._ctx, method=method, params={**kept, **params})))
 
     async def listed(self, proxy_type: ProxyType, wanted: Callable[[Json], bool]) -> list[tuple[Json, str]]:
-        """Returns all definitions of this type, each with the key of its name. Raises MCPError."""
+        """Return all definitions of this type, each with the key of its name. Raises MCPError."""
         entries: list[tuple[Json, str]] = []
         for method, key, name in LISTS[proxy_type]:
             try:
@@ -199,7 +199,7 @@ class _Own:
         return pages
 
     async def found(self, operation: ProxyOperation) -> tuple[Json, str]:
-        """Returns the definition that a path names: by URI first, then by name. Raises InvalidOperation."""
+        """Return the definition that a path names: by URI first, then by name. Raises InvalidOperation."""
         entries = await self.listed(operation.type, lambda _: True)
         for by_name in (False, True):
             for entry, key in entries:
@@ -213,7 +213,7 @@ def _invalid(sentence: str) -> Json:
 
 
 def _is_of(server: str) -> Callable[[Json], bool]:
-    """Returns a test for definitions that a guard says come from that server."""
+    """Return a test for definitions that a guard says come from that server."""
     if not server:
         return lambda _: True
     return lambda entry: (entry.get("_meta") or {}).get(ORIGIN, {}).get("server") == server

@@ -30,7 +30,7 @@ _TYPES: Final[dict[str, Any]] = {
 
 
 def get_proxy_query_result(result: CallToolResult) -> Any:  # noqa: ANN401 - what was asked for
-    """Returns what `list` or `info` answered: a list of definitions, or one. Raises ValueError if it is another
+    """Return what `list` or `info` answered: a list of definitions, or one. Raises ValueError if it is another
     answer.
     """
     python_type, data, many = get_embedded_resource_python_object(_only(result))
@@ -40,7 +40,7 @@ def get_proxy_query_result(result: CallToolResult) -> Any:  # noqa: ANN401 - wha
 
 
 def get_embedded_resource_python_object(item: EmbeddedResource) -> tuple[str, Any, bool | None]:
-    """Returns the name of a type, the JSON of one or many such values, and whether it is many. Raises ValueError."""
+    """Return the name of a type, the JSON of one or many such values, and whether it is many. Raises ValueError."""
     info = ProxyResponseInfo.from_annotations(item)
     if info is None or info.python_type is None or not isinstance(item.resource, TextResourceContents):
         raise ValueError("the answer does not say which type it has; it comes from no proxy tool")
@@ -53,7 +53,7 @@ def deserialize_embedded_resource_python_object(
     json_data: Any,  # noqa: ANN401 - JSON
     many: bool | None,
 ) -> Any:  # noqa: ANN401 - of the type that was asked for
-    """Returns the value of that type, or a list of them. Raises ValueError if the answer has another type."""
+    """Return the value of that type, or a list of them. Raises ValueError if the answer has another type."""
     if _named(python_type) != target_type:
         raise ValueError(f"the answer is of the type {python_type!r}")
     wanted: Any = list[target_type] if many else target_type
@@ -61,7 +61,7 @@ def deserialize_embedded_resource_python_object(
 
 
 def tool_result_as_prompt_result(result: CallToolResult) -> GetPromptResult:
-    """Returns a prompt's messages. Raises ValueError if the answer is not that of a prompt."""
+    """Return a prompt's messages. Raises ValueError if the answer is not that of a prompt."""
     python_type, data, many = get_embedded_resource_python_object(_only(result))
     if python_type != PROMPT_RESULT or many:
         raise ValueError(f"the answer is of the type {python_type!r}, not of a prompt")
@@ -69,7 +69,7 @@ def tool_result_as_prompt_result(result: CallToolResult) -> GetPromptResult:
 
 
 def tool_result_as_resource_result(result: CallToolResult) -> list[Contents]:
-    """Returns a resource's contents, with the MIME type that its server gave. Raises ValueError if the answer is not
+    """Return a resource's contents, with the MIME type that its server gave. Raises ValueError if the answer is not
     that of a resource.
     """
     return [_contents(item) for item in result.content]
@@ -91,7 +91,7 @@ def _only(result: CallToolResult) -> EmbeddedResource:
 
 
 def _named(python_type: str) -> Any:  # noqa: ANN401 - a type or a union of types
-    """Returns the type of this name, in any of the forms in which proxies write it."""
+    """Return the type of this name, in any of the forms in which proxies write it."""
     names = [name.strip().removeprefix("mcp.types.") for name in python_type.split("|")]
     if not all(name in _TYPES for name in names):
         raise ValueError(f"the answer is of the type {python_type!r}, which is none of the protocol's")

@@ -19,7 +19,7 @@ _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 
 
 def canonical_json(record: Mapping[str, Scalar]) -> bytes:
-    """Returns the one way to write a record. Raises Unrecordable."""
+    """Return the one way to write a record. Raises Unrecordable."""
     for key, value in record.items():
         if not key.isascii():
             raise Unrecordable(f"the key {key!r} is not ASCII")
@@ -29,7 +29,7 @@ def canonical_json(record: Mapping[str, Scalar]) -> bytes:
 
 
 def encode(record: Mapping[str, Scalar]) -> bytes:
-    """Writes a record like `canonical_json`, for values that were checked before."""
+    """Write a record like `canonical_json`, for values that were checked before."""
     try:
         return orjson.dumps(record, option=_OPTIONS)
     except TypeError as error:

@@ -13,7 +13,7 @@ _KINDS: Final = frozenset(kind.value for kind in CapabilityKind)
 
 
 def parse_key(text: str) -> CapabilityKey:
-    """Returns the kind and the name. Raises InvalidName."""
+    """Return the kind and the name. Raises InvalidName."""
     kind, colon, name = text.partition(":")
     if not colon or not name or kind not in _KINDS:
         raise InvalidName(f"write a capability as kind:name; kinds are {', '.join(CapabilityKind)}")
@@ -21,6 +21,6 @@ def parse_key(text: str) -> CapabilityKey:
 
 
 def write_key(key: CapabilityKey) -> str:
-    """Returns the key as `parse_key` reads it."""
+    """Return the key as `parse_key` reads it."""
     kind, name = key
     return f"{kind.value}:{name}"

@@ -18,12 +18,12 @@ class BadCursor(ValueError):
 
 
 def encode(offset: int) -> str:
-    """Returns the cursor of an offset."""
+    """Return the cursor of an offset."""
     return base64.b64encode(b'{"offset":%d}' % offset).decode()
 
 
 def decode(cursor: str) -> int:
-    """Returns the offset in a cursor. Raises BadCursor for one that is negative, huge, or no number."""
+    """Return the offset in a cursor. Raises BadCursor for one that is negative, huge, or no number."""
     match _said(cursor, LONGEST):
         case {"offset": int(offset), **rest} if not rest and type(offset) is int and 0 <= offset < MOST:
             return offset
@@ -32,13 +32,13 @@ def decode(cursor: str) -> int:
 
 
 def encode_after(key: str) -> str:
-    """Returns the cursor of the entry that was seen last."""
+    """Return the cursor of the entry that was seen last."""
     text = json.dumps({"after": key}, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(text.encode()).decode()
 
 
 def decode_after(cursor: str) -> str:
-    """Returns the key in a cursor: a short text, of which nothing else is known. Raises BadCursor."""
+    """Return the key in a cursor: a short text, of which nothing else is known. Raises BadCursor."""
     match _said(cursor, LONGEST_KEYED):
         case {"after": str(key), **rest} if not rest and key:
             return key

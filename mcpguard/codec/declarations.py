@@ -31,7 +31,7 @@ KNOWN = (1, 2, VERSION)
 
 
 def write(declared: DeclaredServer) -> bytes:
-    """Returns the declaration as bytes to keep."""
+    """Return the declaration as bytes to keep."""
     return orjson.dumps(
         {
             "v": VERSION,
@@ -48,7 +48,7 @@ def write(declared: DeclaredServer) -> bytes:
 
 
 def read(content: bytes) -> DeclaredServer:
-    """Returns the declaration that `write` wrote, in this version or an earlier one."""
+    """Return the declaration that `write` wrote, in this version or an earlier one."""
     parsed = orjson.loads(content)
     if parsed["v"] not in KNOWN:
         raise ValueError(f"a declaration of version {parsed['v']}, which this version does not know")
@@ -91,7 +91,7 @@ def _mounts(mounts: Iterable[Mount]) -> list[list[str | bool]]:
 
 
 def _read_confinement(value: object, mounts: tuple[Mount, ...]) -> Confinement | None:
-    """Reads the confinement that a reviewer chose. Up to version 2, that left the `mounts` of the launch unchanged."""
+    """Read the confinement that a reviewer chose. Up to version 2, that left the `mounts` of the launch unchanged."""
     match value:
         case {"profile": str(profile), "mounts": [*every]}:
             return Confinement(Profile(profile), _read_mounts(every))

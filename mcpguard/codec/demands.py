@@ -36,7 +36,7 @@ class Demand:
     caller: str
 
     def covers(self, caller: Caller, capability: Capability, effect: Effect) -> bool:
-        """Tells whether the phrase covers this call."""
+        """Tell whether the phrase covers this call."""
         if self.effect not in (None, effect):
             return False
         named = ((self.server, capability.server), (self.name, capability.name), (self.caller, caller.label))
@@ -45,7 +45,7 @@ class Demand:
 
 @lru_cache(maxsize=1024)
 def demand(text: str) -> Demand:
-    """Reads a phrase. Raises InvalidName, which repeats nothing of it."""
+    """Read a phrase. Raises InvalidName, which repeats nothing of it."""
     if (match := _PHRASE.fullmatch(text)) is None:
         raise InvalidName(f"must be {FORM}")
     effect, *patterns = match.groups()

@@ -54,23 +54,23 @@ _OF_ONE_LEG: Final = ("resultType", "ttlMs", "cacheScope")
 
 
 def meta(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Returns the `_meta` of parameters; empty if there is none, or if it is no object."""
+    """Return the `_meta` of parameters; empty if there is none, or if it is no object."""
     value = params.get("_meta") if params else None
     return value if isinstance(value, dict) else {}
 
 
 def is_modern(params: Mapping[str, Any] | None) -> bool:
-    """Tells whether a request names its revision itself."""
+    """Tell whether a request names its revision itself."""
     return PROTOCOL in meta(params)
 
 
 def less_severe(level: str, than: str | None) -> bool:
-    """Tells whether a level lets more messages through than another; None lets none through."""
+    """Tell whether a level lets more messages through than another; None lets none through."""
     return than is None or LEVELS.index(level) < LEVELS.index(than)
 
 
 def bare_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns parameters without what belongs to the sender's connection."""
+    """Return parameters without what belongs to the sender's connection."""
     sent = meta(params)
     kept = {key: value for key, value in sent.items() if not key.startswith(RESERVED) and key != PROGRESS}
     if len(kept) == len(sent):
@@ -80,12 +80,12 @@ def bare_params(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_meta(params: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns parameters with more in `_meta`."""
+    """Return parameters with more in `_meta`."""
     return {**params, "_meta": {**meta(params), **added}} if added else dict(params)
 
 
 def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the result of a modern server without what belongs to its connection."""
+    """Return the result of a modern server without what belongs to its connection."""
     rest = {key: value for key, value in result.items() if key not in _OF_ONE_LEG}
     sent = meta(result)
     if SERVER in sent:
@@ -96,7 +96,7 @@ def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_our_keys(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a server says without keys that only the guard may use.
+    """Return what a server says without keys that only the guard may use.
 
     They are removed from its members, from its `_meta`, and from whatever it holds, so that no server can speak as the
     guard. A value without such keys is not copied.
@@ -127,14 +127,14 @@ def _without_ours(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_ours(key: str) -> bool:
-    """Tells whether a key is ours, or looks as if it were."""
+    """Tell whether a key is ours, or looks as if it were."""
     if key.isascii() and key.isprintable():
         return "/" in key and key.strip().lower().startswith(OURS)
     return _looks_like_ours(key)
 
 
 def _looks_like_ours(key: str) -> bool:
-    """Tells whether a person would read a key as ours: in Latin letters, without accents and invisible characters.
+    """Tell whether a person would read a key as ours: in Latin letters, without accents and invisible characters.
 
     A key that is too long to compare counts as ours.
     """
@@ -152,12 +152,12 @@ def _looks_like_ours(key: str) -> bool:
 
 
 def as_server_error(error: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a server's error, marked as such. Where its `data` is no object, there is no place for the mark."""
+    """Return a server's error, marked as such. Where its `data` is no object, there is no place for the mark."""
     return _said_by(error, BY_SERVER)
 
 
 def as_guard_error(error: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns an error of the guard, marked as such."""
+    """Return an error of the guard, marked as such."""
     return _said_by(error, BY_GUARD)
 
 
@@ -167,12 +167,12 @@ def _said_by(error: Mapping[str, Any], speaker: Mapping[str, str]) -> dict[str, 
 
 
 def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a result for a modern client. It may be cached for nobody else, and for no time at all."""
+    """Return a result for a modern client. It may be cached for nobody else, and for no time at all."""
     hints = {"ttlMs": 0, "cacheScope": "private"} if method in CACHEABLE else {}
     return {**with_meta(result, {SERVER: server}), "resultType": "complete", **hints}
 
 
 def input_required(wanted: Mapping[str, Any], state: str, server: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the result for a modern client that has to answer a question first."""
+    """Return the result for a modern client that has to answer a question first."""
     result = {"resultType": "input_required", "inputRequests": dict(wanted), "requestState": state}
     return with_meta(result, {SERVER: server, **BY_SERVER})

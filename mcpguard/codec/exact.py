@@ -35,7 +35,7 @@ _CONSTANTS: Final = {None: b"null", True: b"true", False: b"false"}
 
 
 def exact_json(value: object) -> bytes:
-    """Returns the one way to write a value. Raises Unreadable."""
+    """Return the one way to write a value. Raises Unreadable."""
     ordinary = _surveyed(value)
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS) if ordinary else _written(value)
@@ -46,12 +46,12 @@ def exact_json(value: object) -> bytes:
 
 
 def read_back(written: bytes) -> Any:  # noqa: ANN401 - JSON
-    """Returns the value that `exact_json` wrote. Not every parser does: to orjson 2^64 is a float, 10^400 an error."""
+    """Return the value that `exact_json` wrote. Not every parser does: to orjson 2^64 is a float, 10^400 an error."""
     return json.loads(written.decode())
 
 
 def _surveyed(value: object) -> bool:
-    """Tells whether orjson writes the value as we do, level by level, which runs in C. Raises Unreadable."""
+    """Tell whether orjson writes the value as we do, level by level, which runs in C. Raises Unreadable."""
     ordinary, level = True, [value]
     for _ in range(MOST_DEPTH + 1):
         kinds = set(map(type, level))
@@ -71,14 +71,14 @@ def _surveyed(value: object) -> bool:
 
 
 def _floats_are_short(floats: Sequence[float]) -> bool:
-    """Tells whether no float gets an exponent, which orjson writes in another way."""
+    """Tell whether no float gets an exponent, which orjson writes in another way."""
     if not all(map(math.isfinite, floats)):
         raise Unreadable("NaN and infinity are not JSON")
     return all(1e-4 <= abs(each) < 1e15 or each == 0 for each in floats)
 
 
 def _keys_are_ascii(objects: Sequence[dict[object, object]]) -> bool:
-    """Tells whether all keys are ASCII; beyond it, orjson does not always sort by UTF-16 as RFC 8785 asks."""
+    """Tell whether all keys are ASCII; beyond it, orjson does not always sort by UTF-16 as RFC 8785 asks."""
     plain = True
     for each in objects:
         for key in each:
@@ -89,7 +89,7 @@ def _keys_are_ascii(objects: Sequence[dict[object, object]]) -> bool:
 
 
 def _written(value: object) -> bytes:
-    """Writes any surveyed value. Bytes on the stack are ours: punctuation and keys."""
+    """Write any surveyed value. Bytes on the stack are ours: punctuation and keys."""
     pieces: list[bytes] = []
     left: list[Any] = [value]
     while left:
@@ -125,7 +125,7 @@ def _scalar(value: str | float | None) -> bytes:
 
 
 def _float(value: float) -> str:
-    """Writes a number like ECMAScript, and never like an integer. Python finds the same shortest digits."""
+    """Write a number like ECMAScript, and never like an integer. Python finds the same shortest digits."""
     text = repr(value)
     mantissa, _, exponent = text.partition("e")
     if not exponent:

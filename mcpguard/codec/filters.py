@@ -30,7 +30,7 @@ _MICRO: Final = 1_000_000
 
 
 def parse(text: str, now: int) -> Filter:
-    """Returns the filter in a text. `now`: the moment from which times ago count. Raises BadFilter."""
+    """Return the filter in a text. `now`: the moment from which times ago count. Raises BadFilter."""
     if len(text) > LONGEST:
         raise BadFilter(f"a filter has at most {LONGEST} characters")
     terms_by_key: dict[tuple[FilterKey, bool], list[str]] = {}
@@ -51,13 +51,13 @@ def parse(text: str, now: int) -> Filter:
 
 
 def split_terms(text: str) -> Iterator[tuple[str, str]]:
-    """Yields the key of each term of a filter, with its minus, and the term as it is written. Raises BadFilter."""
+    """Yield the key of each term of a filter, with its minus, and the term as it is written. Raises BadFilter."""
     for token in _matches(text):
         yield f"{token['minus']}{token['key'].lower()}", token.group().strip()
 
 
 def write(wanted: Filter) -> str:
-    """Returns the filter as text, with absolute times; "" for a filter that lets everything through."""
+    """Return the filter as text, with absolute times; "" for a filter that lets everything through."""
     parts = [
         f"{'-' if term.without else ''}{term.key}:{_quoted(value)}" for term in wanted.terms for value in term.values
     ]
@@ -66,7 +66,7 @@ def write(wanted: Filter) -> str:
 
 
 def moment(text: str, now: int) -> int:
-    """Returns a time as microseconds since 1970. Raises BadFilter."""
+    """Return a time as microseconds since 1970. Raises BadFilter."""
     if ago := _AGO.fullmatch(text):
         return max(0, now - int(ago[1]) * _SECONDS[ago[2]] * _MICRO)
     try:

@@ -14,7 +14,7 @@ VERSION: Final = 1
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
-    """Returns the one form of a finding for programs. It is written out by hand, as there may be very many."""
+    """Return the one form of a finding for programs. It is written out by hand, as there may be very many."""
     place = finding.evidence
     return {
         "rule": finding.rule,
@@ -29,7 +29,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
 
 
 def titles(findings: Iterable[Finding], most: int) -> list[dict[str, str]]:
-    """Returns the first `most` different titles, which are constants of ours, each with its severity."""
+    """Return the first `most` different titles, which are constants of ours, each with its severity."""
     severities: dict[str, str] = {}
     for finding in findings:
         severities.setdefault(finding.title, finding.severity.value)
@@ -37,13 +37,13 @@ def titles(findings: Iterable[Finding], most: int) -> list[dict[str, str]]:
 
 
 def write(inspected: InspectionFindings) -> bytes:
-    """Returns the findings and the risk as bytes to keep."""
+    """Return the findings and the risk as bytes to keep."""
     findings = [as_json(each) for each in inspected.findings]
     return orjson.dumps({"v": VERSION, "risk": inspected.risk, "findings": findings})
 
 
 def read(content: bytes) -> InspectionFindings:
-    """Returns the findings that `write` wrote."""
+    """Return the findings that `write` wrote."""
     parsed = orjson.loads(content)
     if parsed["v"] != VERSION:
         raise ValueError(f"findings of version {parsed['v']}, which this version does not know")

@@ -26,7 +26,7 @@ _LITERAL: Final = b"mcpguard literal v1"
 def definition_fingerprint(
     kind: CapabilityKind, definition: object, without: frozenset[str] = frozenset()
 ) -> Fingerprint:
-    """Returns the fingerprint of a raw definition, or of the text of instructions. Raises Unreadable.
+    """Return the fingerprint of a raw definition, or of the text of instructions. Raises Unreadable.
 
     `without`: members of its `_meta` to leave out. The rest of `_meta` stays, and so does an empty one.
     """
@@ -34,7 +34,7 @@ def definition_fingerprint(
 
 
 def launch_fingerprint(identity: LaunchIdentity) -> Fingerprint:
-    """Returns the fingerprint of how a server is launched or reached. Raises Unreadable."""
+    """Return the fingerprint of how a server is launched or reached. Raises Unreadable."""
     form: dict[str, Any] = {
         "transport": identity.transport.value,
         "command": identity.command,
@@ -51,7 +51,7 @@ def launch_fingerprint(identity: LaunchIdentity) -> Fingerprint:
 
 
 def observed_fingerprint(identity: ObservedIdentity) -> Fingerprint:
-    """Returns the fingerprint of what a server says of itself, and of its artifact. Raises Unreadable."""
+    """Return the fingerprint of what a server says of itself, and of its artifact. Raises Unreadable."""
     form = {
         "server": dict(identity.server),
         "capabilities": dict(identity.capabilities),
@@ -61,7 +61,7 @@ def observed_fingerprint(identity: ObservedIdentity) -> Fingerprint:
 
 
 def literal_digest(key: bytes, place: str, name: str, index: int, text: str) -> str:
-    """Returns a keyed digest of a literal text, the `index`th part of the value of `name`. Raises Unreadable.
+    """Return a keyed digest of a literal text, the `index`th part of the value of `name`. Raises Unreadable.
 
     Without the key it reveals nothing, not even that two names have the same value.
     """

@@ -41,7 +41,7 @@ class Decoder:
         self._searched = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yields the messages that `data` completes. Raises FramingError where the stream cannot be read."""
+        """Yield the messages that `data` completes. Raises FramingError where the stream cannot be read."""
         self._buffer += data
         while (message := self._next()) is not None:
             yield message
@@ -106,7 +106,7 @@ class Decoder:
 
 
 def encode(message: bytes, framing: Framing) -> bytes:
-    """Returns a message ready to be sent. JSON as we write it contains no line break."""
+    """Return a message ready to be sent. JSON as we write it contains no line break."""
     if framing is Framing.HEADERS:
         return b"Content-Length: %d\r\n\r\n%b" % (len(message), message)
     return message + b"\n"

@@ -22,7 +22,7 @@ _KINDS = {f"{kind.value}:": kind for kind in CapabilityKind}
 
 
 def check_pattern(pattern: str) -> str:
-    """Returns the pattern if it is valid. Raises InvalidName, which repeats nothing of it."""
+    """Return the pattern if it is valid. Raises InvalidName, which repeats nothing of it."""
     if not pattern:
         raise InvalidName("a pattern must not be empty; * matches every name")
     if len(pattern) > LONGEST:
@@ -35,12 +35,12 @@ def check_pattern(pattern: str) -> str:
 
 
 def matcher(pattern: str) -> Callable[[str], object]:
-    """Returns the function that matches a whole name: it returns something true, or None."""
+    """Return the function that matches a whole name: it returns something true, or None."""
     return _compiled(pattern).fullmatch
 
 
 def split(pattern: str) -> tuple[CapabilityKind | None, str]:
-    """Returns the kind that a pattern for capabilities is about, None for every kind, and the pattern of the name."""
+    """Return the kind that a pattern for capabilities is about, None for every kind, and the pattern of the name."""
     for prefix, kind in _KINDS.items():
         if pattern.startswith(prefix):
             return kind, pattern.removeprefix(prefix)
@@ -48,7 +48,7 @@ def split(pattern: str) -> tuple[CapabilityKind | None, str]:
 
 
 def covers(pattern: str, other: str) -> bool:
-    """Tells whether this pattern certainly matches everything that the other one matches."""
+    """Tell whether this pattern certainly matches everything that the other one matches."""
     kind, name = split(pattern)
     other_kind, other_name = split(other)
     return kind in (None, other_kind) and _compiled(name, "[^*]").fullmatch(other_name) is not None

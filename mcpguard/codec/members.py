@@ -45,7 +45,7 @@ _ANSWERED: Final[Mapping[AskKind, frozenset[str]]] = {
 
 
 def unknown_member(method: str, version: str, params: Mapping[str, Any]) -> str | None:
-    """Returns the path of the first member that this method does not have in this revision; None if there is none."""
+    """Return the path of the first member that this method does not have in this revision; None if there is none."""
     known = MEMBERS.get(method)
     if known is None:
         return None
@@ -61,5 +61,5 @@ def unknown_member(method: str, version: str, params: Mapping[str, Any]) -> str 
 
 
 def known_members(kind: AskKind, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the members of a client's answer that go to the server that asked."""
+    """Return the members of a client's answer that go to the server that asked."""
     return {name: value for name, value in answer.items() if name in _ANSWERED[kind]}

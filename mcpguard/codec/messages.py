@@ -71,7 +71,7 @@ Message = Request | Notification | Result | Failure
 
 
 def read(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_values: int | None = None) -> Message:
-    """Returns the message in `data`. Raises BadMessage."""
+    """Return the message in `data`. Raises BadMessage."""
     refused = ""
     try:
         value = parse(data, max_bytes=max_bytes, max_depth=max_depth, max_values=max_values)
@@ -96,7 +96,7 @@ def read(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_va
 
 
 def write(message: Message) -> bytes:
-    """Returns the message as it is sent: one line."""
+    """Return the message as it is sent: one line."""
     members: dict[str, Any] = {"jsonrpc": "2.0"}
     match message:
         case Request(id_, method, params):
@@ -111,7 +111,7 @@ def write(message: Message) -> bytes:
 
 
 def dumps(value: object) -> bytes:
-    """Returns the JSON of any value that `read` can return."""
+    """Return the JSON of any value that `read` can return."""
     try:
         return orjson.dumps(value)
     except TypeError:  # integers beyond 64 bits, which JSON has and orjson has not
@@ -132,7 +132,7 @@ def _asking(members: Mapping[str, Any], id_: Id | None) -> Request | Notificatio
 
 
 def is_id(value: object) -> TypeGuard[Id]:
-    """Tells whether a value can be the id of a request."""
+    """Tell whether a value can be the id of a request."""
     return isinstance(value, str) or (type(value) is int and -LARGEST <= value <= LARGEST)
 
 

@@ -25,12 +25,12 @@ _UNDERSCORES = re.compile(r"__+")
 
 
 def qualified_name(server: str, name: str, separator: Separator) -> str:
-    """Returns the name on the direct face. It may be longer than `LONGEST_QUALIFIED`, which admission refuses."""
+    """Return the name on the direct face. It may be longer than `LONGEST_QUALIFIED`, which admission refuses."""
     return f"{server}{separator}{name}"
 
 
 def parse_reference(text: str) -> tuple[str, str]:
-    """Returns the server and the name in `server:name`. Raises InvalidName."""
+    """Return the server and the name in `server:name`. Raises InvalidName."""
     server, colon, name = text.partition(":")
     if not colon or not name or not is_server_name(server):
         raise InvalidName("a tool is named server:tool, as retrieve_tools gives it")
@@ -38,17 +38,17 @@ def parse_reference(text: str) -> tuple[str, str]:
 
 
 def is_server_name(text: str) -> bool:
-    """Tells whether a text can be the name of a server."""
+    """Tell whether a text can be the name of a server."""
     return NAME.fullmatch(text) is not None and "__" not in text
 
 
 def is_unambiguous_name(label: str) -> bool:
-    """Tells whether a label becomes a server name unchanged, except for upper case."""
+    """Tell whether a label becomes a server name unchanged, except for upper case."""
     return label.isascii() and is_server_name(label.lower())
 
 
 def server_name_for(label: str) -> str:
-    """Returns a server name for a label: in lower case, with a hyphen for every run of other characters."""
+    """Return a server name for a label: in lower case, with a hyphen for every run of other characters."""
     name = _UNDERSCORES.sub("_", _OTHER.sub("-", label.lower())).strip("-_")[:63].rstrip("-_")
     if not is_server_name(name):
         raise InvalidName(f"{label!r} has no letter or digit that a server name could be made of")

@@ -7,10 +7,10 @@ _SAME = ("same-origin", "none")
 
 
 def is_foreign(origin: str | None, site: str | None, ours: str) -> bool:
-    """Tells by `Origin` and `Sec-Fetch-Site` whether another site sent a request; `ours` is our own origin."""
+    """Tell by `Origin` and `Sec-Fetch-Site` whether another site sent a request; `ours` is our own origin."""
     return (origin is not None and origin.lower() != ours) or (site is not None and site not in _SAME)
 
 
 def origin(scheme: str, host: str) -> str:
-    """Returns our origin, by the host that a request names."""
+    """Return our origin, by the host that a request names."""
     return f"{scheme}://{host.lower()}"

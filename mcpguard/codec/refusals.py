@@ -14,11 +14,11 @@ REFUSAL: Final = "mcpguard/refusal"
 
 
 def refusal_facts(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the facts of a refusal; empty where the result is none."""
+    """Return the facts of a refusal; empty where the result is none."""
     return facts_in_meta(result.get("_meta"))
 
 
 def facts_in_meta(meta: object) -> Mapping[str, Any]:
-    """Returns the facts of a refusal from the `_meta` of a result."""
+    """Return the facts of a refusal from the `_meta` of a result."""
     refusal = meta.get(REFUSAL) if isinstance(meta, Mapping) else None
     return refusal if isinstance(refusal, Mapping) else {}

@@ -42,7 +42,7 @@ class _Refused(Exception):
 
 
 def parse(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_values: int | None = None) -> object:
-    """Returns the value of a document. Raises StrictError. Without `max_values` it may have any number of values."""
+    """Return the value of a document. Raises StrictError. Without `max_values` it may have any number of values."""
     if max_depth > MOST_DEPTH:
         raise ValueError(f"max_depth is at most {MOST_DEPTH}")
     if len(data) > max_bytes:
@@ -74,7 +74,7 @@ def _decoded(data: bytes | bytearray) -> str:
 
 
 def refuse_values(text: str, most: int) -> None:
-    """Refuses many small values, which take up to a hundred times the memory of the text, and as much time."""
+    """Refuse many small values, which take up to a hundred times the memory of the text, and as much time."""
     if text.count(",") + text.count("[") + text.count("{") < most:
         return
     values = 1
@@ -121,7 +121,7 @@ def _finite(digits: str) -> float:
 
 
 def _offence(text: str) -> StrictError | None:
-    """Finds the first thing in well-formed JSON that strict JSON refuses. Slow; runs only when there may be one."""
+    """Find the first thing in well-formed JSON that strict JSON refuses. Slow; runs only when there may be one."""
     for token, in_keys, start in _tokens(text):
         if token.startswith('"'):
             text_value = json.loads(token)
@@ -139,7 +139,7 @@ def _offence(text: str) -> StrictError | None:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, set[str] | None, int]]:
-    """Yields each scalar with its place and, where it is a member's key, the keys of that object so far."""
+    """Yield each scalar with its place and, where it is a member's key, the keys of that object so far."""
     open_: list[set[str] | None] = []
     key_next = False
     for match in _TOKEN.finditer(text):

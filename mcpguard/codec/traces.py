@@ -23,7 +23,7 @@ class Parent:
 
 
 def parent(header: str) -> Parent | None:
-    """Returns the parent in a header; None for an invalid one. The sampled flag is left out: a client cannot set it."""
+    """Return the parent in a header; None for an invalid one. The sampled flag is left out: a client cannot set it."""
     match = _FORM.fullmatch(header)
     if match is None or match[1] == _NEVER or (match[1] == _KNOWN and match[4] is not None):
         return None

@@ -35,13 +35,13 @@ _ITS_OWN = re.compile(r"(?:^|[/:;?&=#,])(?:/|\s*~|\s*[A-Za-z][:|]|\s*\$(?:\{|[A-
 
 
 def wrap_uri(server: str, uri: str) -> str:
-    """Returns the URI under which agents see a server's resource."""
+    """Return the URI under which agents see a server's resource."""
     token = base64.urlsafe_b64encode(orjson.dumps({"server": server, "uri": uri}))
     return PREFIX + token.rstrip(b"=").decode()
 
 
 def unwrap_uri(uri: str) -> tuple[str, str]:
-    """Returns the server and its own URI from a wrapped URI. Raises InvalidName."""
+    """Return the server and its own URI from a wrapped URI. Raises InvalidName."""
     if not uri.startswith(PREFIX) or len(uri) > LONGEST:
         raise InvalidName("this is not a resource of this endpoint; use the URIs that resources/list gives")
     token = uri.removeprefix(PREFIX).rstrip("=")
@@ -57,12 +57,12 @@ def unwrap_uri(uri: str) -> tuple[str, str]:
 
 
 def is_below(uri: str, whole: str) -> bool:
-    """Tells whether a URI is below another one."""
+    """Tell whether a URI is below another one."""
     return len(uri) > len(whole) and uri.startswith(whole.removesuffix("/") + "/")
 
 
 def is_harmless(uri: str) -> bool:
-    """Tells whether no server can read the URI differently than we do.
+    """Tell whether no server can read the URI differently than we do.
 
     Such a URI does not climb, has no empty part before its last one, hides no separator in an encoding or in another
     character, is text when it is decoded, and has no control character.
@@ -77,7 +77,7 @@ def is_harmless(uri: str) -> bool:
 
 
 def is_relative(part: str) -> bool:
-    """Tells whether no server can read this part of a harmless URI as an absolute place.
+    """Tell whether no server can read this part of a harmless URI as an absolute place.
 
     Neither the part nor anything in it begins with a separator, a home directory, a drive or an environment variable.
     """
@@ -86,12 +86,12 @@ def is_relative(part: str) -> bool:
 
 
 def users_in(host: str) -> int:
-    """Returns how often a server may read a user name, ended by `@`, in the host of a harmless URI."""
+    """Return how often a server may read a user name, ended by `@`, in the host of a harmless URI."""
     return (_as_read(host) or "").count("@")
 
 
 def _as_read(text: str) -> str | None:
-    """Returns a URI as a server may read it that decodes, normalises, and drops invisible characters.
+    """Return a URI as a server may read it that decodes, normalises, and drop invisible characters.
 
     Returns None where the server could read a separator that we do not see, and where the URI is no text.
     """

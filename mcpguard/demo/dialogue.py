@@ -74,7 +74,7 @@ class Dialogue:
                 self._say({"jsonrpc": "2.0", "id": id_, "result": result})
 
     def _result(self, id_: Id, method: str, params: object) -> Json | None:
-        """Returns the result, or None if the request stays open. Raises ErrorAnswer."""
+        """Return the result, or None if the request stays open. Raises ErrorAnswer."""
         if not isinstance(params, dict):
             raise ErrorAnswer(INVALID_PARAMS, "The parameters must be an object.")
         modern = self._is_modern(method, params)
@@ -92,7 +92,7 @@ class Dialogue:
         return self._dressed(method, result) if modern else result
 
     def _is_modern(self, method: str, params: Json) -> bool:
-        """Tells which era a request belongs to. Raises ErrorAnswer if it is neither."""
+        """Tell which era a request belongs to. Raises ErrorAnswer if it is neither."""
         meta = params.get("_meta")
         if not isinstance(meta, dict) or REVISION not in meta:
             if not self._greeted and method not in {"initialize", "ping"}:
@@ -106,12 +106,12 @@ class Dialogue:
         return True
 
     def _dressed(self, method: str, result: Json) -> Json:
-        """Returns a result in the form of the modern era."""
+        """Return a result in the form of the modern era."""
         kept = KEPT_BY_NOBODY if method in CACHEABLE or method.endswith("/list") else {}
         return {"resultType": "complete", **kept, **result, "_meta": {SERVER: self._offer.info}}
 
     def _heed(self, method: str, params: object) -> None:
-        """Acts on a notification; an unknown one is ignored."""
+        """Act on a notification; an unknown one is ignored."""
         if method == "notifications/initialized":
             self._ready = self._greeted
         elif method == "notifications/cancelled" and isinstance(params, dict):
@@ -142,7 +142,7 @@ class Dialogue:
         return {"supportedVersions": [MODERN], **introduction(self._offer)}
 
     def _listen(self, id_: Id, params: Json) -> None:
-        """Opens a request that stays open until the client cancels it. The acknowledgement says what will be told."""
+        """Open a request that stays open until the client cancels it. The acknowledgement says what will be told."""
         wanted = params.get("notifications")
         told = self._offer.tells and isinstance(wanted, dict) and wanted.get(TOOLS) is True
         if told:

@@ -19,7 +19,7 @@ class ErrorAnswer(Exception):
 
 
 def methods(offer: Offer) -> dict[str, Method]:
-    """Returns the methods by name. Each raises ErrorAnswer or NotOffered."""
+    """Return the methods by name. Each raises ErrorAnswer or NotOffered."""
     return {
         "tools/list": _listed("tools", lambda: offer.tools),
         "resources/list": _listed("resources", lambda: offer.resources),
@@ -32,7 +32,7 @@ def methods(offer: Offer) -> dict[str, Method]:
 
 
 def introduction(offer: Offer) -> Json:
-    """Returns the server's name, version and capabilities, in either era."""
+    """Return the server's name, version and capabilities, in either era."""
     has: Json = {"tools": {"listChanged": True} if offer.tells else {}}
     if offer.resources:
         has["resources"] = {}

@@ -30,32 +30,32 @@ class Offer:
         self.prompts: list[Json] = []
 
     def call(self, name: str, arguments: Mapping[str, str]) -> Json:
-        """Calls a listed tool with arguments that its schema allows, and returns structured content."""
+        """Call a listed tool with arguments that its schema allows, and return structured content."""
         raise NotImplementedError
 
     def read(self, uri: str) -> Json:
-        """Returns the content of a resource."""
+        """Return the content of a resource."""
         raise NotOffered(f"There is no resource {uri!a}.")
 
     def prompt(self, name: str, arguments: Json) -> str:  # noqa: ARG002 - it has none
-        """Returns the text that the prompt gives the user to send."""
+        """Return the text that the prompt gives the user to send."""
         raise NotOffered(f"There is no prompt {name!a}.")
 
 
 def words(description: str, **more: Any) -> Json:  # noqa: ANN401 - JSON
-    """Returns the schema of a text."""
+    """Return the schema of a text."""
     return {"type": "string", "description": description, **more}
 
 
 def members(**properties: Json) -> Json:
-    """Returns the schema of an object. Every member without a default is required."""
+    """Return the schema of an object. Every member without a default is required."""
     required = [name for name, schema in properties.items() if "default" not in schema]
     said: Json = {"type": "object", "properties": properties, "additionalProperties": False}
     return said | ({"required": required} if required else {})
 
 
 def mistake(schema: Json, arguments: Json) -> str | None:
-    """Returns what is wrong with the arguments, by a schema that `words` and `members` have made."""
+    """Return what is wrong with the arguments, by a schema that `words` and `members` have made."""
     properties: Json = schema["properties"]
     missing = [f"The argument {name} is missing." for name in schema.get("required", ()) if name not in arguments]
     unknown = [f"There is no argument {name!a}." for name in arguments if name not in properties]

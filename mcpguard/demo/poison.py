@@ -16,17 +16,17 @@ _CITY: Final = words("The city's name.", maxLength=100)
 
 
 def _tags(text: str) -> str:
-    """Returns the text in characters of the Unicode tag block, which are not displayed but which models can read."""
+    """Return the text in characters of the Unicode tag block, which are not displayed but which models can read."""
     return "".join(chr(0xE0000 + ord(letter)) for letter in text)
 
 
 def _sprinkled(text: str) -> str:
-    """Returns the text with a zero-width space between its letters, so that no search for a word finds it."""
+    """Return the text with a zero-width space between its letters, so that no search for a word finds it."""
     return "\u200b".join(text)
 
 
 def _tool(name: str, title: str, description: str, schema: Json, **more: Json) -> Json:
-    """Returns a tool that is harmless wherever its specimen does not need to be otherwise."""
+    """Return a tool that is harmless wherever its specimen does not need to be otherwise."""
     said: Json = {"name": name, "title": title, "description": description, "inputSchema": schema}
     return {**said, "outputSchema": members(said=words("What came of it.")), "annotations": _READS, **more}
 

@@ -13,7 +13,7 @@ from mcpguard.demo.offer import Json, Offer
 
 
 def serve(offer: Offer) -> None:
-    """Answers until the client ends the conversation."""
+    """Answer until the client ends the conversation."""
     for number in (signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)  # whoever started us wants us gone: go, without a traceback
     dialogue = Dialogue(offer, _say)

@@ -19,7 +19,7 @@ class Severity(StrEnum):
 
 
 def is_grave(severity: Severity, *, hard: bool) -> bool:
-    """Whether a reviewer must confirm having read such a finding before approving what it is in."""
+    """Tell whether a reviewer must confirm having read such a finding before approving what it is in."""
     return hard or severity in (Severity.HIGH, Severity.CRITICAL)
 
 

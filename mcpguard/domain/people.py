@@ -120,7 +120,7 @@ class OperatorToken:
     expires_at: int | None = None
 
     def holds(self, now: int) -> bool:
-        """Whether it has not expired."""
+        """Tell whether it has not expired."""
         return self.expires_at is None or now < self.expires_at
 
 

@@ -19,7 +19,7 @@ class AskingWay(Protocol):
     """A way to put a server's questions to the client of a request."""
 
     async def ask(self, say: Say, server: str, asks: Asks) -> Answers:
-        """Returns the client's answers to all questions. Raises QuestionDeclined."""
+        """Return the client's answers to all questions. Raises QuestionDeclined."""
         ...
 
 
@@ -41,7 +41,7 @@ class Exchange:
         self.renew(client, request)
 
     def renew(self, client: Client, request: Request) -> None:
-        """Continues with the client's repeated request: its id, progress token and log level are used from now on."""
+        """Continue with the client's repeated request: its id, progress token and log level are used from now on."""
         self.client = client
         given = envelope.meta(request.params)
         self.id = request.id

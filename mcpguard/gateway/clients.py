@@ -19,7 +19,7 @@ LONGEST_NAME = 100
 
 
 def _nobody(_: Notification) -> None:
-    """Drops the message: this client cannot be told anything outside a request."""
+    """Drop the message: this client cannot be told anything outside a request."""
 
 
 @dataclass(slots=True)
@@ -44,12 +44,12 @@ class Client:
 
 
 def can_do(said: object) -> Mapping[str, Any]:
-    """Returns the capabilities that a client declares, unchanged."""
+    """Return the capabilities that a client declares, unchanged."""
     return said if isinstance(said, dict) else {}
 
 
 def client_name(info: object) -> str:
-    """Returns the name that a client gives itself, made safe to record."""
+    """Return the name that a client gives itself, made safe to record."""
     match info:
         case {"name": str(name)}:
             return visible(name[:LONGEST_NAME])[:LONGEST_NAME]

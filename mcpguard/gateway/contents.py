@@ -7,7 +7,7 @@ from mcpguard.codec.uris import LONGEST_URI
 
 
 def rename_contents(result: Mapping[str, Any], own: str, words: str, shown: Callable[[str], str]) -> dict[str, Any]:
-    """Returns a server's read result with the client's URIs: `own` is the URI that was sent to the server, `words` the
+    """Return a server's read result with the client's URIs: `own` is the URI that was sent to the server, `words` the
     client's for it. Parts with other URIs are named by `shown`, if that name is short enough to be read back.
     """
     contents = result.get("contents")

@@ -8,7 +8,7 @@ from mcpguard.gateway.clients import Client
 
 
 def disclosed_fields(client: Client, method: str, names: Sequence[str]) -> dict[str, Any]:
-    """Returns the fields of a `disclosed` record: who was shown how many names, and a digest of them."""
+    """Return the fields of a `disclosed` record: who was shown how many names, and a digest of them."""
     return {
         "caller": client.caller.id,
         "face": client.face.word.value,

@@ -51,7 +51,7 @@ class Unauthorized(GuardError):
 
 
 def caller_of_request(scope: MutableMapping[str, Any], callers: Callers) -> Caller:
-    """Returns the caller of an HTTP request. Raises Unauthorized."""
+    """Return the caller of an HTTP request. Raises Unauthorized."""
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     given = [value for name, value in headers if name == b"authorization"]
     if given:
@@ -66,7 +66,7 @@ def caller_of_request(scope: MutableMapping[str, Any], callers: Callers) -> Call
 
 
 def caller_of_token(token: str | None, callers: Callers) -> Caller:
-    """Returns the caller of a stream. Raises Unauthorized."""
+    """Return the caller of a stream. Raises Unauthorized."""
     if token is None and callers.anonymous is not None:
         return callers.anonymous
     if token is None:

@@ -57,13 +57,13 @@ class ParkedCalls:
         self._start: Callable[[_Parked, Work], object] = _nowhere
 
     async def run(self) -> None:
-        """Runs the calls until cancelled, which cancels every call."""
+        """Run the calls until cancelled, which cancels every call."""
         async with anyio.create_task_group() as tasks:
             self._start = lambda call, work: tasks.start_soon(call.run, work, name="call that may wait")
             await anyio.sleep_forever()
 
     async def begin(self, exchange: Exchange, request: Request, work: Work) -> Answer:
-        """Starts the work of a request whose client may have to be asked something, and returns the answer or the
+        """Start the work of a request whose client may have to be asked something, and return the answer or the
         questions.
         """
         call = _Parked(self, exchange.client, request)
@@ -72,7 +72,7 @@ class ParkedCalls:
         return await call.attend(exchange, request)
 
     async def resume(self, exchange: Exchange, request: Request) -> Answer | None:
-        """Continues the waiting call that this request names; returns None where it names none."""
+        """Continue the waiting call that this request names; return None where it names none."""
         state = (request.params or {}).get(STATE)
         call = self._waiting.get(state) if isinstance(state, str) else None
         if call is None or not call.is_of(exchange.client, request):
@@ -81,25 +81,25 @@ class ParkedCalls:
         return await call.attend(exchange, request)
 
     def end_session(self, session: str) -> None:
-        """Cancels what waits for the clients of a session or stream that has ended."""
+        """Cancel what waits for the clients of a session or stream that has ended."""
         for call in [each for each in self._waiting.values() if each.client.session == session]:
             call.scope.cancel()
             del self._waiting[call.state]
 
     def end_caller(self, caller: str) -> None:
-        """Forgets what waits for a revoked caller. Its calls have been cut off already and get a moment to say so."""
+        """Forget what waits for a revoked caller. Its calls have been cut off already and get a moment to say so."""
         for call in [each for each in self._waiting.values() if each.client.caller.id == caller]:
             call.scope.deadline = anyio.current_time() + LAST_WORDS
             del self._waiting[call.state]
 
     def wait_for(self, call: "_Parked") -> str:
-        """Returns a new name under which the call's client may come back."""
+        """Return a new name under which the call's client may come back."""
         call.state = secrets.token_urlsafe(32)
         self._waiting[call.state] = call
         return call.state
 
     def finish(self, call: "_Parked", answer: Answer | None) -> None:
-        """Keeps the answer of a call that ended while its client was away, within the limits."""
+        """Keep the answer of a call that ended while its client was away, within the limits."""
         if call.state not in self._waiting:
             return
         if answer is None or len(write(answer)) + len(write(call.request)) > LONGEST_KEPT:
@@ -128,7 +128,7 @@ class _Parked:
         self._answer: Answer | None = None
 
     def is_of(self, client: Client, request: Request) -> bool:
-        """Tells whether this client made the call, with the same request."""
+        """Tell whether this client made the call, with the same request."""
         mine = self.client
         return (
             (mine.caller.id, mine.face.key, mine.door, mine.session)
@@ -138,7 +138,7 @@ class _Parked:
         )
 
     def bring(self, responses: object) -> None:
-        """Keeps the answers that came with the request, for questions that are still to be asked."""
+        """Keep the answers that came with the request, for questions that are still to be asked."""
         self._brought = dict(responses) if isinstance(responses, Mapping) else {}
 
     async def run(self, work: Work) -> None:
@@ -152,7 +152,7 @@ class _Parked:
             self._stirred.set()
 
     async def attend(self, exchange: Exchange, request: Request) -> Answer:
-        """Waits with the client until the call is answered or a question comes."""
+        """Wait with the client until the call is answered or a question comes."""
         self._hears = exchange.say
         self._exchange.renew(exchange.client, request)
         self._take((request.params or {}).get(RESPONSES))
@@ -170,7 +170,7 @@ class _Parked:
             self._hears = None
 
     async def ask(self, _say: Say, server: str, asks: Asks) -> Answers:
-        """Waits for the answers that the client brings when it comes back."""
+        """Wait for the answers that the client brings when it comes back."""
         posed: dict[str, tuple[str, _Question]] = {}
         for name, ask in asks.items():
             id_, question = posed[name] = self._id(server, name), _Question(ask)
@@ -186,7 +186,7 @@ class _Parked:
         return {name: question.answer for name, (_, question) in posed.items()}
 
     def _id(self, server: str, name: str) -> str:
-        """Returns the server's name for its question, or a new one if that is missing, taken or too long."""
+        """Return the server's name for its question, or a new one if that is missing, taken or too long."""
         id_ = name if len(name) <= LONGEST_NAME else ""
         while not id_ or id_ in self._open:
             id_ = f"{server}:{next(self._numbers)}"
@@ -215,5 +215,5 @@ def _nowhere(_call: _Parked, _work: Work) -> object:
 
 
 def _salient(request: Request) -> dict[str, Any]:
-    """Returns what makes two requests the same: all parameters but those of the round itself."""
+    """Return what makes two requests the same: all parameters but those of the round itself."""
     return {key: value for key, value in (request.params or {}).items() if key not in ("_meta", *AGAIN)}

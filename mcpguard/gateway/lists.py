@@ -33,7 +33,7 @@ class ShownLists:
     def page(
         self, face: AgentFace, scope: Scope, catalog: Catalog, method: str, params: Mapping[str, Any]
     ) -> tuple[dict[str, Any], list[str]]:
-        """Returns a page, and the names on it."""
+        """Return a page, and the names on it."""
         kind, key = KINDS[method]
         offset, limit = self._window(params)
         entries = self.entries(face, kind, scope, catalog)
@@ -44,7 +44,7 @@ class ShownLists:
         return result, [str(entry[KEYS[kind]]) for entry in page]
 
     def entries(self, face: AgentFace, kind: CapabilityKind, scope: Scope, catalog: Catalog) -> list[dict[str, Any]]:
-        """Returns all entries of a list, which callers must not change."""
+        """Return all entries of a list, which callers must not change."""
         remembered = self._shown.get((face.key, kind, scope))
         if remembered is not None and remembered[0] is catalog:
             return remembered[1]
@@ -71,7 +71,7 @@ class ShownLists:
 def offered_capabilities(
     face: AgentFace, kind: CapabilityKind, scope: Scope, catalog: Catalog
 ) -> Iterator[CatalogEntry]:
-    """Yields what a face shows within a scope, in order. A capability under the name of one of the face's own tools
+    """Yield what a face shows within a scope, in order. A capability under the name of one of the face's own tools
     could not be called, and is not shown. A scope's effects limit use, not visibility.
     """
     taken = {each["name"] for each in face.own} if kind is CapabilityKind.TOOL else set[str]()

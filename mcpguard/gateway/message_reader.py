@@ -32,7 +32,7 @@ class AgentMessageReader:
         self._of: dict[str, anyio.CapacityLimiter] = {}
 
     async def read(self, data: bytes | bytearray) -> Message:
-        """Returns the message in `data`. Raises BadMessage."""
+        """Return the message in `data`. Raises BadMessage."""
         if len(data) <= LARGE:
             return self._read(data)
         found = await anyio.to_thread.run_sync(self._found, data, limiter=self._turn)
@@ -44,7 +44,7 @@ class AgentMessageReader:
             del found  # it knows this frame, and the frame it: the message would be kept with them
 
     def _found(self, data: bytes | bytearray) -> Message | BadMessage:
-        """Returns the message, or the error without its traceback: an error raised in a thread would keep the whole
+        """Return the message, or the error without its traceback: an error raised in a thread would keep the whole
         message alive.
         """
         try:
@@ -54,7 +54,7 @@ class AgentMessageReader:
 
     @asynccontextmanager
     async def large(self, caller: str) -> AsyncIterator[None]:
-        """Waits for room for a large message of this caller, and holds it."""
+        """Wait for room for a large message of this caller, and holds it."""
         own = self._of.setdefault(caller, anyio.CapacityLimiter(OF_ONE))
         try:
             async with own, self._of_all:

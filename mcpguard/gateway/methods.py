@@ -95,7 +95,7 @@ class Methods:
         }
 
     async def reply(self, exchange: Exchange, request: Request) -> Result | Failure:
-        """Returns the answer to a request. A modern client may be answered with questions first."""
+        """Return the answer to a request. A modern client may be answered with questions first."""
         if exchange.client.era is Era.MODERN and request.method in PARKED:
             if (request.params or {}).get(STATE) is not None:
                 return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, _gone())
@@ -115,7 +115,7 @@ class Methods:
             return Failure(request.id, own_error(INTERNAL_ERROR, Reason.GUARD_ERROR.sentence))
 
     async def initialize(self, client: Client, request: Request) -> Result | Failure:
-        """Returns the answer to a handshake. If that is a result, `client` is filled in from it. Raises BudgetSpent."""
+        """Return the answer to a handshake. If that is a result, `client` is filled in from it. Raises BudgetSpent."""
         params = request.params or {}
         try:
             validate("initialize", envelope.HANDSHAKE[-1], params)
@@ -136,12 +136,12 @@ class Methods:
             raise BudgetSpent(wait)
 
     def take_notification(self, client: Client, method: str) -> None:
-        """Acts on a client's notification, if it concerns the servers."""
+        """Act on a client's notification, if it concerns the servers."""
         if method == "notifications/roots/list_changed":
             self._guard.servers.roots_changed(client.caller.scope)
 
     def count_stray_answer(self, client: Client) -> None:
-        """Counts an answer to a question that nobody asked."""
+        """Count an answer to a question that nobody asked."""
         self._guard.tallies.count_refused(door=client.door, why="answer")
 
     def _rejected(self, client: Client, request: Request, rejected: RequestRejected) -> Failure:
@@ -150,22 +150,22 @@ class Methods:
         return Failure(request.id, rejected.error)
 
     def tool(self, client: Client, name: str) -> CatalogEntry | None:
-        """Returns the tool that a client means by a name, if it is in the client's scope."""
+        """Return the tool that a client means by a name, if it is in the client's scope."""
         return self._offered(client, client.face.named_capability(self._seen_by(client), CapabilityKind.TOOL, name))
 
     def close(self) -> None:
-        """Answers every request that would otherwise stay open for long."""
+        """Answer every request that would otherwise stay open for long."""
         self._listening.close()
         self._guard.calls.stop_asking()
 
     def end_caller(self, caller: str) -> None:
-        """Ends what stays open in the name of a caller that was revoked."""
+        """End what stays open in the name of a caller that was revoked."""
         self._listening.end_caller(caller)
         self.parking.end_caller(caller)
         self._tools.end_caller(caller)
 
     def end_session(self, session: str) -> None:
-        """Drops what is kept for a session or stream that has ended."""
+        """Drop what is kept for a session or stream that has ended."""
         self.parking.end_session(session)
         self._tools.end_session(session)
 
@@ -186,7 +186,7 @@ class Methods:
         return pinned if pinned is not None and is_in_scope(client.caller.scope, capability) else None
 
     def _is_free(self, client: Client, tool: Capability) -> bool:
-        """Tells whether answers of a tool may have any structure: it is offered to this client without an output
+        """Tell whether answers of a tool may have any structure: it is offered to this client without an output
         schema. A tool that is not offered now may have been, with a schema that the client remembers.
         """
         pinned = self._offered(client, tool)
@@ -271,7 +271,7 @@ class Methods:
     async def _make(
         self, exchange: Exchange, method: str, meant: NamedCapability, params: Params, uri: str | None = None
     ) -> dict[str, Any]:
-        """Makes a call and returns the server's answer. `uri` is the client's name for a resource. Raises
+        """Make a call and return the server's answer. `uri` is the client's name for a resource. Raises
         RequestRejected or ServerAnsweredError.
         """
         told = await self._carried_out(exchange, call_request(exchange, method, meant, params))
@@ -283,7 +283,7 @@ class Methods:
         raise refused_error(said, exchange.client.era, uri)
 
     async def _carried_out(self, exchange: Exchange, wanted: CallRequest) -> CallResult:
-        """Makes a call and returns its result or refusal. Raises ServerAnsweredError with a server's own error."""
+        """Make a call and return its result or refusal. Raises ServerAnsweredError with a server's own error."""
         exchange.server = wanted.capability.server
         told = await self._guard.calls.handle(wanted, exchange)
         if told.error is not None:

@@ -21,7 +21,7 @@ class OpenRequests:
 
     @contextmanager
     def hold_open(self, caller: str) -> Iterator[anyio.CancelScope]:
-        """Counts the block as open in the caller's name; revoking the caller leaves it."""
+        """Count the block as open in the caller's name; revoking the caller leaves it."""
         scope = anyio.CancelScope()
         self._of.setdefault(caller, set()).add(scope)
         try:
@@ -34,6 +34,6 @@ class OpenRequests:
                 del self._of[caller]
 
     def end_caller(self, caller: str) -> None:
-        """Ends everything open in this caller's name within half a second."""
+        """End everything open in this caller's name within half a second."""
         for scope in self._of.get(caller, ()):
             scope.deadline = min(scope.deadline, anyio.current_time() + LAST_WORDS)

@@ -32,7 +32,7 @@ class Outbox:
         return self._closed
 
     def put(self, message: bytes) -> None:
-        """Adds news, which may be dropped."""
+        """Add news, which may be dropped."""
         if self._closed:
             return
         while self._news and (self._news >= MOST or self._news_bytes + len(message) > MOST_BYTES):
@@ -42,12 +42,12 @@ class Outbox:
         self._add(message, is_news=True)
 
     def add(self, message: bytes) -> None:
-        """Adds an answer, which is never dropped."""
+        """Add an answer, which is never dropped."""
         if not self._closed:
             self._add(message, is_news=False)
 
     def take(self) -> bytes:
-        """Removes and returns everything that waits, in order."""
+        """Remove and returns everything that waits, in order."""
         taken = b"".join(message for message, _ in self._messages)
         self._messages.clear()
         self._news = self._news_bytes = self._bytes = 0
@@ -55,19 +55,19 @@ class Outbox:
         return taken
 
     def close(self) -> None:
-        """Ends the queue: nothing more is added."""
+        """End the queue: nothing more is added."""
         self._closed = True
         self._more.set()
         self._less.set()
 
     async def wait(self) -> None:
-        """Waits until there is a message or the queue is closed."""
+        """Wait until there is a message or the queue is closed."""
         while not self._messages and not self._closed:
             self._more = anyio.Event()
             await self._more.wait()
 
     async def room(self) -> None:
-        """Waits until there is room for an answer."""
+        """Wait until there is room for an answer."""
         while self._bytes > MOST_BYTES and not self._closed:
             self._less = anyio.Event()
             await self._less.wait()

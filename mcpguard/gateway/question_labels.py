@@ -20,7 +20,7 @@ _ID: Final = "elicitationId"
 
 
 def labelled_question(client: Client, server: str, ask: Ask) -> Ask:
-    """Returns a server's question with the server's name in it."""
+    """Return a server's question with the server's name in it."""
     params = _from(server, envelope.bare_params(ask.params))
     if ask.kind is AskKind.ELICITATION:
         if client.face.word is not calls.Face.TRANSPARENT:
@@ -32,7 +32,7 @@ def labelled_question(client: Client, server: str, ask: Ask) -> Ask:
 
 
 def labelled_message(client: Client, server: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a server's log message with the server's name, cut to a bounded size."""
+    """Return a server's log message with the server's name, cut to a bounded size."""
     said = _from(server, {**params, "data": _bounded(params.get("data"))})
     return said | {"proxy": {"server": server}} if client.era is Era.LEGACY else said
 

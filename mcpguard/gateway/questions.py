@@ -35,7 +35,7 @@ class OpenQuestions:
         self._open: dict[Id, _Question] = {}
 
     def line(self) -> "ClientLine":
-        """Returns a way to ask the client along one of its requests."""
+        """Return a way to ask the client along one of its requests."""
         return ClientLine(self)
 
     def pose(self, server: str) -> tuple[str, _Question]:
@@ -44,14 +44,14 @@ class OpenQuestions:
         return id_, question
 
     def take_answer(self, answer: Result | Failure) -> bool:
-        """Takes an answer; returns whether a question with this id was open."""
+        """Take an answer; return whether a question with this id was open."""
         question = self._open.pop(answer.id, None) if answer.id is not None else None
         if question is not None:
             question.settle(answer)
         return question is not None
 
     def take_back(self, id_: Id) -> bool:
-        """Withdraws a question; returns whether it was still open."""
+        """Withdraw a question; return whether it was still open."""
         return self._open.pop(id_, None) is not None
 
 
@@ -64,7 +64,7 @@ class ClientLine:
         self._lost = False
 
     async def ask(self, say: Say, server: str, asks: Asks) -> Answers:
-        """Returns the client's answers to all questions. Raises QuestionDeclined."""
+        """Return the client's answers to all questions. Raises QuestionDeclined."""
         if self._lost:
             raise QuestionDeclined(Reason.CLIENT_UNANSWERED)
         posed: dict[str, tuple[str, _Question]] = {}
@@ -81,7 +81,7 @@ class ClientLine:
                     say(Notification("notifications/cancelled", {"requestId": id_}))
 
     def lose(self) -> None:
-        """Ends all questions of this request: its client has disconnected."""
+        """End all questions of this request: its client has disconnected."""
         self._lost = True
         for question in self._posed.values():
             question.settle(None)

@@ -25,7 +25,7 @@ def call_request(
     stated: StatedIntent | None = None,
     page: ReplyPage | None = None,
 ) -> CallRequest:
-    """Builds the call from a request. Answers to questions that nobody asked are left out, and so are arguments that
+    """Build the call from a request. Answers to questions that nobody asked are left out, and so are arguments that
     are null, which are judged as none: a server gets exactly what was judged. Raises RequestRejected.
     """
     client, named = exchange.client, meant.capability

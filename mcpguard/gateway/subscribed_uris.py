@@ -21,11 +21,11 @@ class SubscribedUris:
         return words in self._of
 
     def begin(self, words: str, subscription: Subscription) -> None:
-        """Notes that a subscription is about to be requested of the server."""
+        """Note that a subscription is about to be requested of the server."""
         self._of.setdefault(words, []).append(subscription)
 
     def hold(self, words: str, subscription: Subscription) -> None:
-        """Keeps a subscription that the server agreed to. It replaces an earlier one, unless the client unsubscribed
+        """Keep a subscription that the server agreed to. It replaces an earlier one, unless the client unsubscribed
         meanwhile.
         """
         every = self._of.get(words, [])
@@ -37,7 +37,7 @@ class SubscribedUris:
         subscription.agreed = True
 
     def lose(self, words: str, subscription: Subscription) -> None:
-        """Drops a subscription that was refused or has ended."""
+        """Drop a subscription that was refused or has ended."""
         every = self._of.get(words, [])
         if subscription in every:
             every.remove(subscription)
@@ -46,7 +46,7 @@ class SubscribedUris:
         subscription.close()
 
     def end(self, words: str) -> None:
-        """Unsubscribes, whether or not there is a subscription. One that is still being requested is closed by whoever
+        """Unsubscribe, whether or not there is a subscription. One that is still being requested is closed by whoever
         requests it.
         """
         for subscription in self._of.pop(words, []):
@@ -54,6 +54,6 @@ class SubscribedUris:
                 subscription.close()
 
     def close(self) -> None:
-        """Ends all subscriptions: the client is gone."""
+        """End all subscriptions: the client is gone."""
         for words in tuple(self._of):
             self.end(words)

@@ -37,14 +37,14 @@ def validate(method: str, version: str, params: Params) -> None:
 
 
 def fitting_name(name: str) -> str:
-    """Returns a client's name for something, unless it is too long. Raises RequestRejected."""
+    """Return a client's name for something, unless it is too long. Raises RequestRejected."""
     if len(name) > LONGEST_NAME:
         raise invalid_parameters(f"a name has at most {LONGEST_NAME} characters")
     return name
 
 
 def resolve_uri(find: Callable[[Catalog, str], T], catalog: Catalog, uri: str) -> T:
-    """Returns what a client means by a URI. Raises RequestRejected."""
+    """Return what a client means by a URI. Raises RequestRejected."""
     if len(uri) > LONGEST_URI:
         raise invalid_parameters(f"a URI has at most {LONGEST_URI} characters")
     try:
@@ -60,7 +60,7 @@ def _beside(method: str, name: str) -> str:
 
 
 def _where(error: ValidationError) -> str:
-    """Returns the place of the first error; with very many errors, finding it would take too long."""
+    """Return the place of the first error; with very many errors, finding it would take too long."""
     if error.error_count() > MOST_ERRORS:
         return "most of them"
     parts = (str(part) for part in error.errors(include_input=False)[0]["loc"] if part != "params")

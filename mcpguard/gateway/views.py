@@ -21,7 +21,7 @@ class CatalogViews:
         self._views: dict[tuple[str, ...], Catalog] = {}
 
     def in_scope(self, catalog: Catalog, scope: Scope) -> Catalog:
-        """Returns the part of the catalog that is in this scope."""
+        """Return the part of the catalog that is in this scope."""
         if catalog is not self._of or len(self._views) >= MOST:
             self._of = catalog
             self._views.clear()

@@ -63,21 +63,21 @@ class ServerAnsweredError(GuardError):
 
 
 def refused_result(said: dict[str, Any], *, structured: bool) -> dict[str, Any]:
-    """Returns a refusal as the result of a tool. `structured` says whether this tool may have any structure
+    """Return a refusal as the result of a tool. `structured` says whether this tool may have any structure
     (`codec.refusals`).
     """
     return refusal_result(_text(said), said, structured=structured)
 
 
 def refusal_result(text: str, said: dict[str, Any], *, structured: bool) -> dict[str, Any]:
-    """Returns a refusal as the result of a tool, with the text that a model reads."""
+    """Return a refusal as the result of a tool, with the text that a model reads."""
     meta = {**envelope.BY_GUARD, REFUSAL: said}
     result = {"content": [{"type": "text", "text": text}], "isError": True, "_meta": meta}
     return {**result, "structuredContent": said} if structured else result
 
 
 def refused_error(said: dict[str, Any], era: Era, uri: str | None = None) -> RequestRejected:
-    """Returns a refusal as an error. `uri` is the client's name for a resource.
+    """Return a refusal as an error. `uri` is the client's name for a resource.
 
     What is unknown, or out of the caller's scope, has the error code of the client's era.
     """
@@ -90,18 +90,18 @@ def refused_error(said: dict[str, Any], era: Era, uri: str | None = None) -> Req
 
 
 def instructions(said: Mapping[str, str], *, merged: bool) -> str:
-    """Joins the instructions of servers into a greeting; `merged` says that the client sees many servers."""
+    """Join the instructions of servers into a greeting; `merged` says that the client sees many servers."""
     if not merged:
         return "\n\n".join(said.values())
     return "\n\n".join(f"Instructions of the server {server}:\n{text}" for server, text in said.items())
 
 
 def own_error(code: int, sentence: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Returns an error that is marked as the guard's own."""
+    """Return an error that is marked as the guard's own."""
     return envelope.as_guard_error({"code": code, "message": sentence, "data": dict(data or {})})
 
 
 def _text(said: dict[str, Any]) -> str:
-    """Returns the sentence for a model: what happened, the detail, and what to do next."""
+    """Return the sentence for a model: what happened, the detail, and what to do next."""
     detail = Detail(**said.get("detail", {})).sentence
     return " ".join(part for part in (said["message"], detail, said["next"]) if part)

@@ -185,7 +185,7 @@ class Guard:
         return await self.confirming.confirm(seen, by, self._ledger, self.clock)
 
     def readiness(self) -> Readiness:
-        """Whether calls can be taken now, and if not, why. Answers from memory, also while the ledger is down."""
+        """Tell whether calls can be taken now, and if not, why. Answers from memory, also while the ledger is down."""
         outage = self._ledger.outage
         if outage is None:
             return Readiness(ready=True)

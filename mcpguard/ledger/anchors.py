@@ -120,13 +120,13 @@ def _alone(text: bytes) -> SignedCheckpoint | BadCheckpoint:
 
 
 def _is_many(start: bytes) -> bool:
-    """Whether this is a file with a checkpoint on each line, and not a single damaged one."""
+    """Tell whether this is a file with a checkpoint on each line, and not a single damaged one."""
     lines = [each for each in start.splitlines() if each.strip(b"\0")]
     return len(lines) > 1 and any(each.startswith(b'{"content"') for each in lines)
 
 
 def _is_cut_off(text: bytes) -> bool:
-    """Whether this is the beginning of a line, which a crash truncated."""
+    """Tell whether this is the beginning of a line, which a crash truncated."""
     for part in _PARTS:
         if not text.startswith(part):
             return part.startswith(text)

@@ -88,7 +88,7 @@ class Chain:
         self._key = key
 
     def append(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> int:
-        """Add a record to the running transaction; returns its number. `fields` were checked by `canonical_json`."""
+        """Add a record to the running transaction; return its number. `fields` were checked by `canonical_json`."""
         end = self._end()
         salt = os.urandom(SALT_BYTES)
         record: dict[str, Scalar] = {

@@ -15,7 +15,7 @@ from mcpguard.ledger.format import GENESIS, link
 
 
 def hash_matches(content: Mapping[str, Any], seq: int, previous: str | None, hash_: str) -> bool | None:
-    """Whether a record has the hash that its content and the previous hash give; None if that is missing."""
+    """Tell whether a record has the hash that its content and the previous hash give; None if that is missing."""
     # The first record follows nothing: its previous hash is zeros.
     before = GENESIS.hex() if seq == 1 else previous
     if before is None:

@@ -33,7 +33,7 @@ class StatedIntent:
 
 
 def is_understated(declared: Effect, effect: Effect) -> bool:
-    """Whether the effect is worse than the declared one."""
+    """Tell whether the effect is worse than the declared one."""
     return BY_HARM.index(declared) < BY_HARM.index(effect)
 
 

@@ -19,7 +19,7 @@ _FORM: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://)?/?[^/].*")
 
 
 def is_under_prefix(prefixes: Iterable[str], uri: str) -> bool:
-    """Whether one of the approved prefixes covers this URI."""
+    """Tell whether one of the approved prefixes covers this URI."""
     # The rest must be relative: a server may resolve `file:///data//etc/passwd` to an absolute path.
     return any(is_below(uri, each) and is_relative(uri[len(each.removesuffix("/")) + 1 :]) for each in prefixes) and (
         is_harmless(uri)

@@ -187,7 +187,7 @@ def _is_blocked(upstream: Upstream) -> bool:
 
 
 def _launched(one: Upstream, other: Upstream, alike: Collection[Fingerprint]) -> bool:
-    """Whether both have the same launch, or the launch of `one` counts as that of `other`."""
+    """Tell whether both have the same launch, or the launch of `one` counts as that of `other`."""
     if one.identity is None or other.identity is None:
         return False
     return one.identity.launch == other.identity.launch or one.identity.launch in alike

@@ -9,12 +9,12 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind
 
 
 def is_server_in_scope(scope: Scope, server: str) -> bool:
-    """Whether any capability of this server can be in the scope."""
+    """Tell whether any capability of this server can be in the scope."""
     return any(matches(server) for matches in _servers(scope.servers))
 
 
 def is_in_scope(scope: Scope, capability: Capability) -> bool:
-    """Whether the names of the server and of the capability are in the scope."""
+    """Tell whether the names of the server and of the capability are in the scope."""
     named = _capabilities(scope.tools, capability.kind)
     return is_server_in_scope(scope, capability.server) and any(matches(capability.name) for matches in named)
 

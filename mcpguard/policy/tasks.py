@@ -9,6 +9,6 @@ REQUIRED: Final = "required"
 
 
 def needs_tasks(definition: Definition) -> bool:
-    """Whether the definition of a tool says that it can only be called as a task."""
+    """Tell whether the definition of a tool says that it can only be called as a task."""
     execution = definition.get("execution")
     return isinstance(execution, Mapping) and execution.get("taskSupport") == REQUIRED

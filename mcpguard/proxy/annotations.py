@@ -44,7 +44,7 @@ class ProxyResponseInfo:
 
     @classmethod
     def from_annotations(cls, said: object) -> "ProxyResponseInfo | None":
-        """Reads it from annotations, from `_meta`, or from an item or a result that has either; as objects of the SDK
+        """Read it from annotations, from `_meta`, or from an item or a result that has either; as objects of the SDK
         or as JSON. Returns None where nothing is said of a proxy.
         """
         found = _said(said)
@@ -68,7 +68,7 @@ class ProxyResponseInfo:
 def annotations(
     operation: ProxyOperation, python_type: str | None = None, *, many: bool | None = None
 ) -> dict[str, Any]:
-    """Returns what an answer to this operation says of itself."""
+    """Return what an answer to this operation says of itself."""
     said: dict[str, Any] = {"proxyAction": operation.action.value, "proxyType": operation.type.value}
     if operation.action is not Action.LIST:
         said["proxyPath"] = operation.path
@@ -80,7 +80,7 @@ def annotations(
 
 
 def annotate(item: Mapping[str, Any], said: Mapping[str, Any], **more: object) -> dict[str, Any]:
-    """Returns an item that says this of itself and nothing else about a proxy, whoever wrote it; its other annotations
+    """Return an item that says this of itself and nothing else about a proxy, whoever wrote it; its other annotations
     stay. `more` is added to `_meta` only.
     """
     own = {name: value for name, value in _mapping(item.get("annotations")).items() if name not in KEYS}
@@ -88,7 +88,7 @@ def annotate(item: Mapping[str, Any], said: Mapping[str, Any], **more: object) -
 
 
 def without_annotations(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns an item that says nothing of a proxy, whatever its server wrote into it."""
+    """Return an item that says nothing of a proxy, whatever its server wrote into it."""
     kept = dict(item)
     for name, ours in (("annotations", KEYS), ("_meta", (META,))):
         said = kept.get(name)
@@ -98,12 +98,12 @@ def without_annotations(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_meta(said: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the item or the result with this under our key in its `_meta`."""
+    """Return the item or the result with this under our key in its `_meta`."""
     return {**said, "_meta": {**_mapping(said.get("_meta")), META: dict(ours)}}
 
 
 def _said(said: object) -> Mapping[str, Any]:
-    """Returns what is said of a proxy, from `_meta` first, because no library drops that."""
+    """Return what is said of a proxy, from `_meta` first, because no library drops that."""
     found = _mapping(said)
     for place in (found.get(META), _mapping(found.get("_meta")).get(META), found.get("annotations")):
         if isinstance(place, Mapping) and "proxyAction" in place:

@@ -8,7 +8,7 @@ NAME: Final = "proxy"
 
 
 def definition(name: str = NAME) -> dict[str, Any]:
-    """Returns the definition under this name."""
+    """Return the definition under this name."""
     text = {"type": "string"}
     return {
         "name": name,

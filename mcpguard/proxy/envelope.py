@@ -34,7 +34,7 @@ _MALFORMED: Final = {"code": -32603, "message": "the server's answer has another
 
 
 def list_answer(operation: ProxyOperation, entries: Sequence[Mapping[str, Any]], total: int) -> tuple[Json, int]:
-    """Returns a list, or as much of the requested part as fits, and the number of entries in it. `total` is the number
+    """Return a list, or as much of the requested part as fits, and the number of entries in it. `total` is the number
     of all entries.
     """
     texts, size = list[bytes](), 0
@@ -53,13 +53,13 @@ def list_answer(operation: ProxyOperation, entries: Sequence[Mapping[str, Any]],
 
 
 def batch_answer(results: Sequence[bytes], failures: Sequence[int]) -> Json:
-    """Returns the results of a batch as JSON. `failures` has the places of those that failed."""
+    """Return the results of a batch as JSON. `failures` has the places of those that failed."""
     item = _json(f"proxy:{BATCH}", b"[" + b",".join(results) + b"]", OF_BATCH)
     return with_meta({"content": [item]}, {**OF_BATCH, "total": len(results), "failed": list(failures)})
 
 
 def definition_answer(operation: ProxyOperation, definition: Mapping[str, Any], *, template: bool = False) -> Json:
-    """Returns one definition."""
+    """Return one definition."""
     python_type = PYTHON_TYPES[operation.type]
     if operation.type is ProxyType.RESOURCE:
         python_type = TEMPLATE if template else RESOURCE
@@ -68,7 +68,7 @@ def definition_answer(operation: ProxyOperation, definition: Mapping[str, Any], 
 
 
 def call_answer(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
-    """Returns a server's answer to a call, whatever was called."""
+    """Return a server's answer to a call, whatever was called."""
     match operation.type:
         case ProxyType.TOOL:
             return _tool(operation, result)
@@ -79,7 +79,7 @@ def call_answer(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
 
 
 def error_answer(operation: ProxyOperation, error: Mapping[str, Any]) -> Json:
-    """Returns a server's error as the result of a tool. The error is also included unchanged, for programs."""
+    """Return a server's error as the result of a tool. The error is also included unchanged, for programs."""
     said = annotations(operation)
     text = f"The {operation.type} answered with an error: {error.get('message', '')}"
     item = annotate({"type": "text", "text": text}, said)
@@ -87,7 +87,7 @@ def error_answer(operation: ProxyOperation, error: Mapping[str, Any]) -> Json:
 
 
 def uri(operation: ProxyOperation) -> str:
-    """Returns the name of the JSON in an answer."""
+    """Return the name of the JSON in an answer."""
     parts = [operation.action.value, operation.type.value]
     if operation.path:
         parts.append(quote(operation.path, safe=_IN_A_PATH))
@@ -123,7 +123,7 @@ def _prompt(operation: ProxyOperation, result: Mapping[str, Any]) -> Json:
 
 
 def _annotated(items: list[Any], said: Mapping[str, Any]) -> list[Any]:
-    """Annotates each item, up to `MOST_ANNOTATED`; what is no item stays as it is, for readers to see."""
+    """Annotate each item, up to `MOST_ANNOTATED`; what is no item stays as it is, for readers to see."""
     return [
         item
         if not isinstance(item, Mapping)
@@ -135,7 +135,7 @@ def _annotated(items: list[Any], said: Mapping[str, Any]) -> list[Any]:
 
 
 def _items(said: object) -> list[Any]:
-    """Returns a list of items. Some servers give a single one without its list."""
+    """Return a list of items. Some servers give a single one without its list."""
     return said if isinstance(said, list) else [said]
 
 

@@ -24,7 +24,7 @@ class ListFilter:
     tags: tuple[str, ...] = ()
 
     def as_given(self) -> dict[str, Any]:
-        """Returns the tool's argument for this filter."""
+        """Return the tool's argument for this filter."""
         return ({"prefix": self.prefix} if self.prefix else {}) | ({"tags": list(self.tags)} if self.tags else {})
 
     def wants(self, entry: Mapping[str, Any]) -> bool:
@@ -37,7 +37,7 @@ EVERYTHING: Final = ListFilter()
 
 
 def _names(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the entry's name in the list, and its name at its server."""
+    """Yield the entry's name in the list, and its name at its server."""
     for said in (entry, _object(_object(entry.get("_meta")).get(ORIGIN))):
         yield from (name for key in _NAMES if isinstance(name := said.get(key), str))
 

@@ -26,7 +26,7 @@ _DOUBTFUL: Final = re.compile(r"-?[0-9.]*+[eE][-+0-9]++|-?[0-9.]{16,}+|-0(?![0-9
 
 
 def declare_json(content: Mapping[str, Any], most: int = MOST_BYTES) -> tuple[dict[str, Any], bool]:
-    """Returns a resource's contents declared as JSON if they are, and whether that is new. Text of more than `most`
+    """Return a resource's contents declared as JSON if they are, and whether that is new. Text of more than `most`
     characters is passed on unread.
     """
     resource = {name: said for name, said in content.items() if name != CONTENT_TYPE}
@@ -41,7 +41,7 @@ def declare_json(content: Mapping[str, Any], most: int = MOST_BYTES) -> tuple[di
 
 
 def compact_json(text: str) -> str | None:
-    """Returns the same JSON without space between its tokens; None where the text is none, or parsers might
+    """Return the same JSON without space between its tokens; None where the text is none, or parsers might
     disagree.
     """
     if len(text) > MOST_BYTES:
@@ -56,7 +56,7 @@ def compact_json(text: str) -> str | None:
 
 
 def _holds(digits: str) -> bool:
-    """Tells whether a double holds this number exactly as it is written, so that no parser reads another."""
+    """Tell whether a double holds this number exactly as it is written, so that no parser reads another."""
     if digits == "-0":
         return False  # some readers take it for 0
     held = float(digits)

@@ -68,7 +68,7 @@ class ProxyOperation:
     filter: ListFilter = EVERYTHING
 
     def as_given(self) -> dict[str, Any]:
-        """Returns the tool's arguments for this operation."""
+        """Return the tool's arguments for this operation."""
         said: dict[str, Any] = {"action": self.action.value, "type": self.type.value}
         if self.path:
             said["path"] = self.path
@@ -89,12 +89,12 @@ class Batch:
     operations: tuple[ProxyOperation, ...]
 
     def as_given(self) -> dict[str, Any]:
-        """Returns the tool's arguments for this batch."""
+        """Return the tool's arguments for this batch."""
         return {"action": BATCH, OPERATIONS: [each.as_given() for each in self.operations]}
 
 
 def read(given: Mapping[str, Any]) -> ProxyOperation | Batch:
-    """Reads the tool's arguments. Raises InvalidOperation."""
+    """Read the tool's arguments. Raises InvalidOperation."""
     _only(given, MEMBERS)
     if given.get("action") == BATCH:
         if any(given.get(name) not in _NOTHING for name in OF_ONE[1:]):
@@ -106,7 +106,7 @@ def read(given: Mapping[str, Any]) -> ProxyOperation | Batch:
 
 
 def validate_batch(operations: object) -> Batch:
-    """Returns a batch of operations, each in the form that the tool takes alone. Raises InvalidOperation."""
+    """Return a batch of operations, each in the form that the tool takes alone. Raises InvalidOperation."""
     if not isinstance(operations, list | tuple) or not 1 <= len(operations) <= MOST_OPERATIONS:
         raise InvalidOperation(f"{OPERATIONS}: a list of 1 to {MOST_OPERATIONS} operations")
     found = tuple(_placed(at, each) for at, each in enumerate(operations))
@@ -126,7 +126,7 @@ def validate_operation(
     filter_server: object = None,
     filter: object = None,  # noqa: A002 - the contract's name
 ) -> ProxyOperation:
-    """Returns an operation. `args` is an object, or the text of one as JSON. Raises InvalidOperation."""
+    """Return an operation. `args` is an object, or the text of one as JSON. Raises InvalidOperation."""
     what, kind = _one_of(Action, "action", action), _one_of(ProxyType, "type", proxy_type)
     named, arguments = _text("path", path), _object("args", args)
     if what is Action.LIST and named:
@@ -151,7 +151,7 @@ def validate_operation(
 
 
 def _placed(at: int, said: object) -> ProxyOperation:
-    """Reads the operation at this place of a batch."""
+    """Read the operation at this place of a batch."""
     if not isinstance(said, Mapping):
         raise InvalidOperation(f"{OPERATIONS}[{at}]: an object")
     try:

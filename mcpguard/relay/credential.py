@@ -19,7 +19,7 @@ LARGEST: Final = 4096
 
 
 def token(environ: Mapping[str, str]) -> str | None:
-    """Returns the token; None if none is configured."""
+    """Return the token; None if none is configured."""
     if TOKEN in environ and TOKEN_FILE in environ:
         raise CannotRelay(f"{TOKEN} and {TOKEN_FILE} are both set; set only one of them")
     if TOKEN in environ:

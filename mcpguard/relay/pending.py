@@ -25,7 +25,7 @@ class PendingRequests:
         self._ids: dict[Id, None] = {}
 
     def note_request(self, message: bytes) -> None:
-        """Reads a message of the agent."""
+        """Read a message of the agent."""
         said = _members(message)
         if said.get("method") == "notifications/cancelled" and isinstance(params := said.get("params"), dict):
             self._answered(params.get("requestId"))
@@ -33,13 +33,13 @@ class PendingRequests:
             self._ids[said["id"]] = None
 
     def note_answer(self, message: bytes) -> None:
-        """Reads a message of the guard."""
+        """Read a message of the guard."""
         said = _members(message) if self._ids else {}
         if "method" not in said:
             self._answered(said.get("id"))
 
     def refusals(self, sentence: str) -> list[bytes]:
-        """Returns an error for every request that has no answer."""
+        """Return an error for every request that has no answer."""
         error = as_guard_error({"code": INTERNAL_ERROR, "message": sentence})
         return [json.dumps({"jsonrpc": "2.0", "id": id_, "error": error}).encode() for id_ in list(self._ids)]
 

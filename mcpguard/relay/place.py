@@ -30,7 +30,7 @@ def agents_socket(data_dir: Path) -> Path:
 
 
 def socket_path(data_dir: Path, name: str) -> Path:
-    """Returns a path in the data directory, or a shorter one if that is too long for a socket."""
+    """Return a path in the data directory, or a shorter one if that is too long for a socket."""
     path = data_dir / name
     if len(os.fsencode(path)) <= LONGEST_PATH:
         return path
@@ -40,7 +40,7 @@ def socket_path(data_dir: Path, name: str) -> Path:
 
 
 def data_directory(given: Path | None, config: Path | None, environ: Mapping[str, str]) -> Path:
-    """Returns the data directory that a guard with these options has. `config` is the file named on the command
+    """Return the data directory that a guard with these options has. `config` is the file named on the command
     line.
     """
     if given is not None:

@@ -59,7 +59,7 @@ Serve = Callable[[Path | None, Path], Sequence[str]]
 
 
 def relay(asked: RelayCommand, environ: Mapping[str, str], serve: Serve = serve_command) -> int:
-    """Relays until either side ends, and returns the exit code. `serve` makes the command that starts a guard."""
+    """Relay until either side ends, and return the exit code. `serve` makes the command that starts a guard."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
     try:
@@ -72,7 +72,7 @@ def relay(asked: RelayCommand, environ: Mapping[str, str], serve: Serve = serve_
 
 
 def _refuse_closed_streams() -> None:
-    """Refuses to start with closed streams: the next file that is opened would take the agent's place."""
+    """Refuse to start with closed streams: the next file that is opened would take the agent's place."""
     if sys.stdin is None or sys.stdout is None:
         raise CannotRelay("standard input and output must be open: the agent uses them")
 
@@ -85,7 +85,7 @@ def _greeting(asked: RelayCommand, token: str | None) -> bytes:
 
 
 def _introduced(asked: RelayCommand, environ: Mapping[str, str], serve: Serve) -> tuple[socket.socket, Iterator[bytes]]:
-    """Returns a connection to a guard that accepts the agent, and its messages. A guard that is just leaving is
+    """Return a connection to a guard that accepts the agent, and its messages. A guard that is just leaving is
     followed by the next.
     """
     data_dir = data_directory(asked.data_dir, asked.config, environ)
@@ -101,7 +101,7 @@ def _introduced(asked: RelayCommand, environ: Mapping[str, str], serve: Serve) -
 
 
 def _accepted(guard: socket.socket, greeting: bytes, answers: Iterator[bytes]) -> bool:
-    """Returns False if the guard left before it answered. Any other answer than yes raises CannotRelay."""
+    """Return False if the guard left before it answered. Any other answer than yes raises CannotRelay."""
     guard.settimeout(GREETING_SECONDS)
     try:
         guard.sendall(greeting)

@@ -33,7 +33,7 @@ FIRST_RETRY: Final = 1.0
 
 
 def serve_command(config: Path | None, data_dir: Path) -> list[str]:
-    """Returns the command that starts a guard. `-P` keeps Python from importing from the current folder, perhaps an
+    """Return the command that starts a guard. `-P` keeps Python from importing from the current folder, perhaps an
     agent's project.
     """
     named = [] if config is None else ["--config", str(config)]
@@ -44,7 +44,7 @@ def serve_command(config: Path | None, data_dir: Path) -> list[str]:
 def connect(
     path: Path, data_dir: Path, command: Sequence[str], environ: Mapping[str, str], patience: float = PATIENCE
 ) -> socket.socket:
-    """Returns a connection to the running guard, or to one that is started now."""
+    """Return a connection to the running guard, or to one that is started now."""
     if guard := connect_to_own_socket(path):
         return guard
     make_private(data_dir)
@@ -82,7 +82,7 @@ class _Start:
                 raise CannotRelay(f"no guard is running, and none can be started: {error}") from None
 
     def ended_for(self, seconds: float) -> bool:
-        """Tells whether it exited at least so long ago, kept out by another guard. Raises CannotRelay if it exited
+        """Tell whether it exited at least so long ago, kept out by another guard. Raises CannotRelay if it exited
         otherwise.
         """
         if self._process.poll() is None:
@@ -95,12 +95,12 @@ class _Start:
         return now - self._ended_at >= seconds
 
     def last_words(self) -> str:
-        """Returns the last lines of its log, for the end of a sentence."""
+        """Return the last lines of its log, for the end of a sentence."""
         lines = [visible(line) for line in self._said().splitlines() if line.strip()][-SHOWN_LINES:]
         return "".join(["; its log, ", str(self._log), ", says:", *(f"\n  {line}" for line in lines)]) if lines else ""
 
     def _kept_out(self) -> bool:
-        """Recognises the words of `mcpguard.store.files.datadir`, as a test makes sure."""
+        """Recognise the words of `mcpguard.store.files.datadir`, as a test makes sure."""
         return any("the data directory " in line and " is in use by " in line for line in self._said().splitlines())
 
     def _said(self) -> str:

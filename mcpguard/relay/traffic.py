@@ -50,13 +50,13 @@ class _AgentGone(Exception):
 
 
 def messages(read: Callable[[], bytes], decoder: Decoder) -> Iterator[bytes]:
-    """Yields every message until the end. Raises FramingError."""
+    """Yield every message until the end. Raises FramingError."""
     while data := read():
         yield from decoder.feed(data)
 
 
 def from_guard(guard: socket.socket) -> Iterator[bytes]:
-    """Yields every message of the guard until it ends, in whatever way. Raises FramingError."""
+    """Yield every message of the guard until it ends, in whatever way. Raises FramingError."""
 
     def read() -> bytes:
         try:
@@ -79,7 +79,7 @@ class Traffic:
         self._endings: SimpleQueue[Ending] = SimpleQueue()
 
     def run(self, tell: Callable[[str], None]) -> int:
-        """Runs until one side has ended. Reports why, if that is worth telling, and returns the exit code."""
+        """Run until one side has ended. Report why, if that is worth telling, and return the exit code."""
         for way in (self._upwards, self._downwards):
             threading.Thread(target=way, daemon=True).start()
         ending = self._endings.get()
@@ -141,7 +141,7 @@ class Traffic:
 
 
 def _on_one_line(message: bytes) -> bytes:
-    """Removes line breaks and tabs between the parts of a message; JSON cannot have them elsewhere."""
+    """Remove line breaks and tabs between the parts of a message; JSON cannot have them elsewhere."""
     return message.replace(b"\n", b"\t")
 
 

@@ -24,7 +24,7 @@ _XUCRED_SIZE: Final = 76
 
 
 def make_private(folder: Path) -> None:
-    """Creates the directory for our own account only; refuses one that is not ours or that others can enter."""
+    """Create the directory for our own account only; refuse one that is not ours or that others can enter."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -33,7 +33,7 @@ def make_private(folder: Path) -> None:
 
 
 def is_private(folder: Path) -> bool:
-    """Returns True if the directory is ours alone, False if there is none. Any other is refused."""
+    """Return True if the directory is ours alone, False if there is none. Any other is refused."""
     found = _found(folder)
     if found is None:
         return False
@@ -50,7 +50,7 @@ def is_private(folder: Path) -> bool:
 
 
 def connect_to_own_socket(path: Path) -> socket.socket | None:
-    """Returns a connection to our own guard; None if nobody listens, also if a killed guard left its socket."""
+    """Return a connection to our own guard; None if nobody listens, also if a killed guard left its socket."""
     if not is_private(path.parent) or not _is_our_socket(path):
         return None
     guard = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -70,7 +70,7 @@ def connect_to_own_socket(path: Path) -> socket.socket | None:
 
 
 def refuse_others(guard: socket.socket) -> None:
-    """Raises CannotRelay unless the process at the other end belongs to our own account."""
+    """Raise CannotRelay unless the process at the other end belongs to our own account."""
     user = _linux(guard) if sys.platform == "linux" else _macos(guard)
     if user != os.getuid():
         raise CannotRelay(f"the listening process belongs to user {user}, not to your own account")

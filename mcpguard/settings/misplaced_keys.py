@@ -74,7 +74,7 @@ def _is_us(key: str, value: object) -> bool:
 
 
 def _holds_settings(value: object) -> bool:
-    """Whether the object contains a group of settings with one of its settings."""
+    """Tell whether the object contains a group of settings with one of its settings."""
     if not isinstance(value, dict):
         return False
     inner = ((_GROUPS.get(_plain(name)), members) for name, members in value.items() if isinstance(members, dict))

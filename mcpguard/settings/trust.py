@@ -41,7 +41,7 @@ def lower_is_stricter(least: int) -> TrustMark:
 
 
 def looser_than(trust: TrustMark, confirmed: SettingValue, now: SettingValue) -> bool:
-    """Whether the value is looser than the confirmed one."""
+    """Tell whether the value is looser than the confirmed one."""
     return _plain(trust.agreed(confirmed, now)) != _plain(now)
 
 

@@ -23,7 +23,7 @@ _DIGITS: Final = str.maketrans("0135|$", "oiesls")
 
 
 def latin(word: str) -> str | None:
-    """Returns the Latin word that a word, in lower case and without accents, looks like; None if it looks like none."""
+    """Return the Latin word that a word, in lower case and without accents, looks like; None if it looks like none."""
     looks = word.translate(LATIN_OF)
     if word.isascii() or not looks.isascii():
         return None
@@ -32,6 +32,6 @@ def latin(word: str) -> str | None:
 
 
 def skeleton(name: str) -> str:
-    """Returns a plain name with all look-alikes made the same: names with one skeleton look the same."""
+    """Return a plain name with all look-alikes made the same: names with one skeleton look the same."""
     looks = name.translate(LATIN_OF).translate(_DIGITS)
     return "".join(char for char in looks.replace("l", "i") if char.isalnum())

@@ -34,7 +34,7 @@ _QUIET: Final = _quiet()
 
 
 def compile_pattern(pattern: str) -> Pattern:
-    """Returns a pattern that matches bytes in linear time."""
+    """Return a pattern that matches bytes in linear time."""
     return cast("Pattern", re2.compile(pattern, _QUIET))
 
 
@@ -52,7 +52,7 @@ class WordSet:
         self._every = range(len(words))
 
     def matches_in(self, text: bytes) -> Sequence[int]:
-        """Returns the numbers of the words that are in the text; of all words if matching ran out of memory."""
+        """Return the numbers of the words that are in the text; of all words if matching ran out of memory."""
         matched: Sequence[int] | None = self._set.Match(text)
         if matched is not None:
             return matched

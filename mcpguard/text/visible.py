@@ -11,17 +11,17 @@ BLANK_LETTERS: Final = frozenset("\u3164\u115f\u1160\uffa0\u2800\u034f")
 
 
 def visible(text: str) -> str:
-    """Returns the text with every hidden character written as its code point, for example ⟨U+202E⟩."""
+    """Return the text with every hidden character written as its code point, for example ⟨U+202E⟩."""
     return hidden_as(text, lambda char: f"⟨U+{ord(char):04X}⟩")
 
 
 def hidden_as(text: str, escape: Callable[[str], str]) -> str:
-    """Returns the text with every hidden character replaced by what `escape` returns for it."""
+    """Return the text with every hidden character replaced by what `escape` returns for it."""
     return "".join(escape(char) if hides(char) else char for char in text)
 
 
 def hides(char: str) -> bool:
-    """Tells whether a character is invisible, or changes how others are displayed."""
+    """Tell whether a character is invisible, or changes how others are displayed."""
     return unicodedata.category(char) in _HIDDEN or char in BLANK_LETTERS or _is_variation_selector(char)
 
 

@@ -8,7 +8,7 @@ NAME OF A SECTION:
 
 
 def read_sections(text: str) -> dict[str, str]:
-    """Returns the words of each section, parted by single blanks. Raises ValueError for a line that is in none."""
+    """Return the words of each section, parted by single blanks. Raises ValueError for a line that is in none."""
     sections: dict[str, list[str]] = {}
     words: list[str] | None = None
     for line in text.splitlines():

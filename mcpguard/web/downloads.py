@@ -34,14 +34,14 @@ class StreamedDownload(StreamingResponse):
 
 
 async def export_response(exporting: AuditExports, wanted: AuditExportRequest, by: Actor) -> StreamedDownload:
-    """Records an export and returns its answer. Raises what `AuditExports.begin` raises; nothing is sent then."""
+    """Record an export and return its answer. Raises what `AuditExports.begin` raises; nothing is sent then."""
     begun = await exporting.begin(wanted, by)
     make = exporting.bundle if wanted.bundle else exporting.stream
     return StreamedDownload(make(begun, wanted), media(wanted), _name(begun, wanted))
 
 
 def check_export(wanted: AuditExportRequest) -> AuditExportRequest:
-    """Checks the options of an export. Raises Undecidable for a combination that is not supported."""
+    """Check the options of an export. Raises Undecidable for a combination that is not supported."""
     if wanted.bundle and wanted.upto is not None:
         raise Undecidable("a bundle always ends at the newest record; leave out `upto`, or filter by time")
     if wanted.bodies and not wanted.bundle:

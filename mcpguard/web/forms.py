@@ -46,7 +46,7 @@ FINE: Final = PageProblem()
 
 
 def page_problem(error: GuardError) -> PageProblem:
-    """Turns an expected error into what a page shows."""
+    """Turn an expected error into what a page shows."""
     text = str(error)
     sentence = f"{text[:1].upper()}{text[1:]}"
     sentence += "" if sentence.endswith((".", "…")) else "."
@@ -71,7 +71,7 @@ class SentForm:
         self._sent = sent
 
     def one(self, name: str, default: str = "") -> str:
-        """Returns the value of a field. Raises Misshapen where it was sent more than once."""
+        """Return the value of a field. Raises Misshapen where it was sent more than once."""
         found = self.every(name)
         if len(found) > 1:
             raise Misshapen(400, "a form field was sent twice")
@@ -81,7 +81,7 @@ class SentForm:
         return tuple(value for each, value in self._sent if each == name)
 
     def beginning(self, prefix: str) -> dict[str, str]:
-        """Returns the fields whose names begin with a prefix, by the rest of their names. Raises Misshapen."""
+        """Return the fields whose names begin with a prefix, by the rest of their names. Raises Misshapen."""
         found = [(name.removeprefix(prefix), value) for name, value in self._sent if name.startswith(prefix)]
         if len(dict(found)) != len(found):
             raise Misshapen(400, "a form field was sent twice")
@@ -89,7 +89,7 @@ class SentForm:
 
 
 async def form(request: Request, largest: int = LARGEST, most: int = MOST_FIELDS) -> SentForm:
-    """Reads the form of a request. Raises Misshapen."""
+    """Read the form of a request. Raises Misshapen."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _KIND:
         raise Misshapen(415, "the request is not a form")
     body = bytearray()
@@ -106,6 +106,6 @@ async def form(request: Request, largest: int = LARGEST, most: int = MOST_FIELDS
 
 
 async def fields(request: Request) -> Mapping[str, str]:
-    """Reads a form whose fields were each sent once, by name. Raises Misshapen."""
+    """Read a form whose fields were each sent once, by name. Raises Misshapen."""
     sent = await form(request)
     return sent.beginning("")

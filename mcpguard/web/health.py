@@ -55,7 +55,7 @@ def health(guard: Guard, *, causes: bool) -> APIRouter:
 
 
 def _unconnected(guard: Guard, *, names: bool) -> dict[str, Any]:
-    """Returns how many approved servers are not connected, and which; empty where all are."""
+    """Return how many approved servers are not connected, and which; empty where all are."""
     found = guard.servers.unconnected_servers()
     if not found:
         return {}

@@ -21,7 +21,7 @@ AGENTS = "/mcp"
 
 
 def network_app(guard: Guard, api: Api, agents: ASGIApp, port: int, new_id: Ids) -> ASGIApp:
-    """Builds the application. Requests pass the same gates, outermost first: log, headers, host, size, credentials, and
+    """Build the application. Requests pass the same gates, outermost first: log, headers, host, size, credentials, and
     the limit of concurrent requests.
 
     Agents' requests are in the audit log, so they skip the request log; they also skip the headers for browsers.

@@ -36,7 +36,7 @@ class PageViews:
 
 @cache
 def _environment(folder: Path) -> Environment:
-    """Makes the environment of a folder once, so that all guards of a process share the compiled templates."""
+    """Make the environment of a folder once, so that all guards of a process share the compiled templates."""
     made = Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
@@ -76,7 +76,7 @@ def _clock(microseconds: int) -> str:
 
 
 def _stamp(microseconds: int, now: int) -> str:
-    """Writes the time of day, with the date if that is not today."""
+    """Write the time of day, with the date if that is not today."""
     at, today = (datetime.fromtimestamp(each / 1e6, UTC) for each in (microseconds, now))
     if at.date() == today.date():
         return f"{at:%H:%M:%S}"
@@ -84,7 +84,7 @@ def _stamp(microseconds: int, now: int) -> str:
 
 
 def _brief(microseconds: int, now: int) -> str:
-    """Writes the time of day without seconds, with the date if that is not today."""
+    """Write the time of day without seconds, with the date if that is not today."""
     at, today = (datetime.fromtimestamp(each / 1e6, UTC) for each in (microseconds, now))
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at.day} {at:%b %H:%M}"
 
@@ -99,7 +99,7 @@ def _until(microseconds: int, now: int) -> str:
 
 
 def _long(seconds: int) -> str:
-    """Writes a duration in its largest unit; up to ten minutes also with seconds."""
+    """Write a duration in its largest unit; up to ten minutes also with seconds."""
     if seconds >= 60 and seconds < 3600:
         return f"{seconds // 60} min {seconds % 60} s" if seconds % 60 and seconds < 600 else f"{seconds // 60} min"
     size, unit = next(each for each in _UNITS if seconds >= each[0] or each[0] == 1)
@@ -107,17 +107,17 @@ def _long(seconds: int) -> str:
 
 
 def _tally(findings: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
-    """Counts findings, which are JSON, by severity, the worst first."""
+    """Count findings, which are JSON, by severity, the worst first."""
     counts = Counter(finding["severity"] for finding in findings)
     return [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]]
 
 
 def _count(number: int, one: str, many: str = "") -> str:
-    """Writes a number with its noun: `1 tool`, `2,000 tools`."""
+    """Write a number with its noun: `1 tool`, `2,000 tools`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _actor(text: str) -> str:
-    """Names an actor without the id: `ada`, `ci (token)`, `root (local)`. Other text is returned as it is."""
+    """Name an actor without the id: `ada`, `ci (token)`, `root (local)`. Other text is returned as it is."""
     actor = _ACTOR.fullmatch(text)
     return _ACTORS[actor["kind"]].format(actor["name"]) if actor else text

@@ -71,7 +71,7 @@ class TextPiece:
 
 
 def pieces(text: str, marks: Sequence[FindingMark] = ()) -> Iterator[TextPiece]:
-    """Cuts a text into pieces."""
+    """Cut a text into pieces."""
     inside = [mark for mark in marks if 0 <= mark.start < mark.end <= len(text)]
     bounds = sorted({0, len(text), *(mark.start for mark in inside), *(mark.end for mark in inside)})
     for start, end in pairwise(bounds):
@@ -103,7 +103,7 @@ def _parts(text: str, over: FindingMark | None) -> Iterator[TextPiece]:
 
 
 def _kind(char: str) -> str:
-    """Returns the label of a hidden character; empty for a visible one."""
+    """Return the label of a hidden character; empty for a visible one."""
     if char in _SEEN or not hides(char):
         return ""
     return "TAG" if ord(char) in _TAGS else SHORT.get(char) or f"U+{ord(char):04X}"

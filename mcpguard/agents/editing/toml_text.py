@@ -32,7 +32,7 @@ class _Table:
         self._path = path
 
     def begins_at(self, line: str) -> bool:
-        """Whether the line is the header of the table, or of one below it."""
+        """Tell whether the line is the header of the table, or of one below it."""
         head = _head(line)
         return head is not None and head[: len(self._path)] == self._path
 

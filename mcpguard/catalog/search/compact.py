@@ -26,13 +26,13 @@ _MORE: Final = "…"
 
 
 def summary(tool: Mapping[str, Any]) -> str:
-    """Returns the first sentence of a tool's description."""
+    """Return the first sentence of a tool's description."""
     description = tool.get("description")
     return _line(first_sentence(description), LONGEST_SUMMARY) if isinstance(description, str) else ""
 
 
 def signature(tool: Mapping[str, Any]) -> str:
-    """Returns how a tool is called: `read(path: string, head?: integer) -> {text}`. A `?` marks optional parameters."""
+    """Return how a tool is called: `read(path: string, head?: integer) -> {text}`. A `?` marks optional parameters."""
     parameters = ", ".join(_parameters(tool.get("inputSchema")))
     return _cut(f"{_name(tool.get('name'))}({parameters}){_returned(tool.get('outputSchema'))}", LONGEST_SIGNATURE)
 
@@ -49,7 +49,7 @@ def _parameters(schema: object) -> Iterator[str]:
 
 
 def _returned(schema: object) -> str:
-    """Returns the type of the result, by the names of its members where it has any."""
+    """Return the type of the result, by the names of its members where it has any."""
     if not isinstance(schema, Mapping):
         return ""
     properties = _properties(schema)

@@ -37,14 +37,14 @@ _DEEPEST: Final = 4
 
 
 def first_sentence(description: str) -> str:
-    """Returns the text before the first full stop or blank line; all of it if that is too far away."""
+    """Return the text before the first full stop or blank line; all of it if that is too far away."""
     start = description[: FIRST.longest].lstrip()
     end = _SENTENCE_END.search(start)
     return start[: end.end()].strip() if end else description.strip()
 
 
 def texts(server: str, tool: Mapping[str, Any]) -> Iterator[tuple[Field, str]]:
-    """Yields the searchable parts of a tool, the weightiest first. They may have any length."""
+    """Yield the searchable parts of a tool, the weightiest first. They may have any length."""
     yield SERVER, server
     yield NAME, _text(tool.get("name"))
     yield TITLE, title(tool)
@@ -58,7 +58,7 @@ def texts(server: str, tool: Mapping[str, Any]) -> Iterator[tuple[Field, str]]:
 
 
 def title(tool: Mapping[str, Any]) -> str:
-    """Returns the title for people, from either of the places where revisions of the protocol have it."""
+    """Return the title for people, from either of the places where revisions of the protocol have it."""
     if own_title := _text(tool.get("title")):
         return own_title
     annotations = tool.get("annotations")
@@ -77,7 +77,7 @@ def _of_schema(schema: object) -> tuple[str, str]:
 
 
 def _parameters(schema: object, depth: int) -> Iterator[tuple[str, object]]:
-    """Yields the parameters of a schema and those within them, the outer ones first."""
+    """Yield the parameters of a schema and those within them, the outer ones first."""
     if not isinstance(schema, Mapping) or not depth:
         return
     properties = schema.get("properties")

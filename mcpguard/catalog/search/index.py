@@ -46,7 +46,7 @@ class Index:
         self._next = 0
 
     def set_server(self, prepared: PreparedServer) -> None:
-        """Replaces the tools of a server."""
+        """Replace the tools of a server."""
         before = self.shelves.get(prepared.server)
         if before and before.prepared == prepared:
             return
@@ -55,25 +55,25 @@ class Index:
         self._changed(prepared.server, before, IndexedServer(prepared, numbers))
 
     def remove_server(self, server: str) -> None:
-        """Removes the tools of a server."""
+        """Remove the tools of a server."""
         if before := self.shelves.get(server):
             self._without(before, {})
             self._changed(server, before, None)
 
     def weights(self, term: str) -> Weights:
-        """Returns the tools that have a term, and how much it counts in each."""
+        """Return the tools that have a term, and how much it counts in each."""
         return self._postings.get(term, NOTHING)
 
     def most(self, term: str) -> float:
-        """Returns a bound for the weight of a term in any tool; since a removal, no tool may reach it any more."""
+        """Return a bound for the weight of a term in any tool; since a removal, no tool may reach it any more."""
         return self._most[term]
 
     def numbers_named(self, text: str) -> set[int]:
-        """Returns the tools with exactly this name."""
+        """Return the tools with exactly this name."""
         return self._named.get(plain_name(text), set())
 
     def _without(self, before: IndexedServer, wanted: Mapping[str, Document]) -> dict[str, int]:
-        """Removes the tools that are not wanted as they are, and returns the others."""
+        """Remove the tools that are not wanted as they are, and return the others."""
         stayed: dict[str, int] = {}
         for name, number in before.numbers.items():
             if wanted.get(name) == self.documents[number]:
@@ -123,7 +123,7 @@ class Index:
 
 
 def plain_name(text: str) -> str:
-    """Returns a name without case, and without the marks that join its words."""
+    """Return a name without case, and without the marks that join its words."""
     return _JOINTS.sub("", fold(text)).casefold() or text.strip()
 
 

@@ -58,7 +58,7 @@ class PreparedServer:
 
 
 def prepare_server(server: str, tools: Iterable[Mapping[str, Any]]) -> PreparedServer:
-    """Returns the tools of a server that have a name, ready for the index; of two with one name, the last."""
+    """Return the tools of a server that have a name, ready for the index; of two with one name, the last."""
     documents: dict[str, Document] = {}
     forms: dict[Field, dict[str, None]] = {}
     for tool in tools:
@@ -88,14 +88,14 @@ def _weights(server: str, tool: Mapping[str, Any], forms: dict[Field, dict[str, 
 
 
 def _forms(word: str) -> Iterator[str]:
-    """Yields a word as it is written, and its singular."""
+    """Yield a word as it is written, and its singular."""
     yield word
     if len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss"):
         yield word[:-1]
 
 
 def _norm(length: float) -> float:
-    """Returns what the words of a field are divided by that is so many times as long as usual."""
+    """Return what the words of a field are divided by that is so many times as long as usual."""
     return (1 - B + B * length) * max(1.0, length / LONG)
 
 

@@ -50,7 +50,7 @@ class IndexView(Protocol):
 
 
 def read_query(query: str, known: IndexView) -> list[QueryWord]:
-    """Returns the words of a query for which the index has terms."""
+    """Return the words of a query for which the index has terms."""
     text = query[:LONGEST]
     query_words = words(text)
     telling = _telling(query_words) or [word for word in query_words if word not in STOP] or query_words
@@ -60,7 +60,7 @@ def read_query(query: str, known: IndexView) -> list[QueryWord]:
 
 
 def _telling(query_words: list[str]) -> list[str]:
-    """Returns the words that say what is wanted. "on" does so in "turn on" and "lights on", not in "notes on trees"."""
+    """Return the words that say what is wanted. "on" does so in "turn on" and "lights on", not in "notes on trees"."""
     kept = [word for word in query_words if word not in STOP and word not in ASKING]
     if "on" not in kept:
         return kept
@@ -98,7 +98,7 @@ class _Reading:
             yield from self._repaired(word)
 
     def _otherwise_called(self, term: str) -> dict[str, float]:
-        """Returns the terms in the index for a foreign word or one that no tool has, by synonyms and translations."""
+        """Return the terms in the index for a foreign word or one that no tool has, by synonyms and translations."""
         english = english_for(term)
         near = {other for one in (term, *english) for other in synonyms_of(one)}
         called = {**dict.fromkeys(sorted(near), SYNONYM_WEIGHT), **dict.fromkeys(english, TRANSLATION_WEIGHT)}
@@ -123,7 +123,7 @@ class _Reading:
             yield from self._standing_for(word, self._meant(word))
 
     def _meant(self, word: str) -> dict[str, float]:
-        """Returns the terms in the index for a misspelt word of the synonyms."""
+        """Return the terms in the index for a misspelt word of the synonyms."""
         meant: dict[str, float] = {}
         for form, mistakes in WRITTEN.nearest_forms(word, lambda _: True):
             for term, weight in self._otherwise_called(stem(form)).items():
@@ -131,7 +131,7 @@ class _Reading:
         return meant
 
     def _standing_for(self, word: str, terms: dict[str, float]) -> Iterator[QueryWord]:
-        """Yields a word, once in a query, with the terms that stand for it and how much each counts."""
+        """Yield a word, once in a query, with the terms that stand for it and how much each counts."""
         having = {term: self._known.count_having(term) for term in terms}
         rare = {term: self._rareness(many) for term, many in having.items() if many}
         if not rare or word in self._done:
@@ -145,5 +145,5 @@ class _Reading:
         return RankedTerm(self._known.weights(term), factor, self._known.most(term) * factor)
 
     def _rareness(self, having: int) -> float:
-        """Returns how rare a term is, as Lucene defines it: never negative, however many tools have the term."""
+        """Return how rare a term is, as Lucene defines it: never negative, however many tools have the term."""
         return math.log(1 + (self._known.count() - having + 0.5) / (having + 0.5))

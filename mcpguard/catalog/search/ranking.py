@@ -66,7 +66,7 @@ def _is_worth_looking(one: QueryWord) -> bool:
 
 
 def _add(scores: dict[int, float], one: QueryWord, needed: float, seen: Container[int] | None) -> None:
-    """Adds what a word gives. A tool without a score matters only if this word can give it what is needed."""
+    """Add what a word gives. A tool without a score matters only if this word can give it what is needed."""
     opening = [term for term in one.terms if term.bound >= needed]
     gained = _gained(opening)
     if seen is not None:
@@ -80,7 +80,7 @@ def _add(scores: dict[int, float], one: QueryWord, needed: float, seen: Containe
 
 
 def _gained(terms: Sequence[RankedTerm]) -> dict[int, float]:
-    """Returns what every tool with any of these terms gets: the most that one of them gives."""
+    """Return what every tool with any of these terms gets: the most that one of them gives."""
     if not terms:
         return {}
     first, *others = terms
@@ -92,7 +92,7 @@ def _gained(terms: Sequence[RankedTerm]) -> dict[int, float]:
 
 
 def _raise(gained: dict[int, float], term: RankedTerm, tools: Iterable[int]) -> None:
-    """Raises the gain of these tools, which have the term, where it gives them more."""
+    """Raise the gain of these tools, which have the term, where it gives them more."""
     weights, factor = term.weights, term.factor
     for tool in tools:
         score = weights[tool] * factor

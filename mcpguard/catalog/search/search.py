@@ -70,7 +70,7 @@ class View:
         self._having: dict[str, int] = {}
 
     def search(self, query: str, limit: int, only: Allowed | None = None) -> list[FoundTool]:
-        """Returns the best tools for a query, the best first. `only`: which of the visible tools are wanted."""
+        """Return the best tools for a query, the best first. `only`: which of the visible tools are wanted."""
         if limit < 1:
             return []
         self._follow()
@@ -83,7 +83,7 @@ class View:
         return [self._found(number, score, number in exact) for number, score in islice(ranked.items(), limit)]
 
     def _exact(self, name: str, scores: Mapping[int, float], seen: Container[int] | None) -> list[int]:
-        """Returns the tools of this name, first those whose name is spelt exactly so."""
+        """Return the tools of this name, first those whose name is spelt exactly so."""
         numbers = [number for number in self._index.numbers_named(name) if seen is None or number in seen]
 
         def order(number: int) -> tuple[bool, float, str]:
@@ -100,7 +100,7 @@ class View:
         return len(self._index.documents) if self._allowed is None else len(self._seen)
 
     def count_having(self, term: str) -> int:
-        """Returns how many of the visible tools have a term."""
+        """Return how many of the visible tools have a term."""
         weights = self._index.weights(term)
         if self._allowed is None or not weights:
             return len(weights)
@@ -118,14 +118,14 @@ class View:
         return self._index.most(term)
 
     def has_form(self, form: str) -> bool:
-        """Tells whether a visible server has a word in exactly this form."""
+        """Tell whether a visible server has a word in exactly this form."""
         servers = self._index.vocabulary.servers(form)
         if self._allowed is not None:
             servers = [server for server in servers if self._servers[server][1]]
         return bool(servers) and self.count_having(stem(form)) > 0
 
     def _follow(self) -> None:
-        """Takes over the changes since the last search."""
+        """Take over the changes since the last search."""
         if self._allowed is None or self._version == self._index.version:
             return
         shelves = self._index.shelves

@@ -27,7 +27,7 @@ _STEMMERS: Final = _Stemmers()
 
 @lru_cache(_KNOWN)
 def stem(word: str) -> str:
-    """Returns the stem of a word in lower case."""
+    """Return the stem of a word in lower case."""
     if len(word) < _SHORTEST or not word.isalpha():
         return word
     if word.isascii():

@@ -63,17 +63,17 @@ _SPACED, _STRETCHES = _english()
 
 
 def synonyms_of(term: str) -> tuple[str, ...]:
-    """Returns the terms that mean nearly the same."""
+    """Return the terms that mean nearly the same."""
     return _SYNONYMS.get(term, ())
 
 
 def english_for(term: str) -> tuple[str, ...]:
-    """Returns the English terms for a term of another language."""
+    """Return the English terms for a term of another language."""
     return _SPACED.get(term, ())
 
 
 def english_for_stretches(text: str) -> dict[str, tuple[str, ...]]:
-    """Returns the English terms for the words in stretches without blanks, the longest word where several begin."""
+    """Return the English terms for the words in stretches without blanks, the longest word where several begin."""
     terms: dict[str, tuple[str, ...]] = {}
     for stretch in unspaced_stretches(text):
         at = 0

@@ -30,7 +30,7 @@ class WordForms:
         self._without_one: dict[str, set[str]] = {}
 
     def change(self, server: str, before: frozenset[str], after: frozenset[str]) -> None:
-        """Replaces the forms that a server has."""
+        """Replace the forms that a server has."""
         for form in before - after:
             servers = self._servers[form]
             servers.discard(server)
@@ -45,11 +45,11 @@ class WordForms:
                 self._learn(form)
 
     def servers(self, form: str) -> Iterable[str]:
-        """Returns the servers that have a form."""
+        """Return the servers that have a form."""
         return self._servers.get(form, ())
 
     def nearest_forms(self, word: str, seen: Seen) -> list[tuple[str, int]]:
-        """Returns the forms with the fewest mistakes compared with a word, each with their number."""
+        """Return the forms with the fewest mistakes compared with a word, each with their number."""
         if not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
             return []
         most = 2 if len(word) >= _LONG else 1
@@ -60,7 +60,7 @@ class WordForms:
         return nearest
 
     def parts(self, word: str, seen: Seen, most: int = 3) -> list[str]:
-        """Returns the two or three forms that a word is glued together from; none if it is not."""
+        """Return the two or three forms that a word is glued together from; none if it is not."""
         if not 2 * _SHORTEST_PART <= len(word) <= LONGEST or not word.isalpha():
             return []
         for at in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
@@ -98,7 +98,7 @@ class WordForms:
 
 
 def distance(one: str, other: str) -> int:
-    """Returns how many letters were left out, added, replaced, or swapped with the next."""
+    """Return how many letters were left out, added, replaced, or swapped with the next."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):

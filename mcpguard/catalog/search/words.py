@@ -24,12 +24,12 @@ _UNSPACED: Final = re.compile(
 
 
 def words(text: str) -> list[str]:
-    """Returns the words of a text in order, in lower case and without accents."""
+    """Return the words of a text in order, in lower case and without accents."""
     return [word for run in _RUN.findall(fold(text)) for word in _words(run)]
 
 
 def fold(text: str) -> str:
-    """Returns the text in its plainest form, with its case: an accented Latin letter becomes that letter."""
+    """Return the text in its plainest form, with its case: an accented Latin letter becomes that letter."""
     if text.isascii():
         return text
     return "".join(map(_folded, unicodedata.normalize("NFKC", text)))
@@ -47,7 +47,7 @@ def _folded(char: str) -> str:
 
 @lru_cache(65_536)
 def _words(run: str) -> tuple[str, ...]:
-    """Returns the words of one run of letters and digits."""
+    """Return the words of one run of letters and digits."""
     run = run[: LONGEST_WORD * _MOST_PARTS]
     run, _, ending = run.replace("\u2019", "'").partition("'")
     if len(ending) > 2:
@@ -58,7 +58,7 @@ def _words(run: str) -> tuple[str, ...]:
 
 
 def _identifier(run: str) -> Iterator[str]:
-    """Yields the parts of a run of ASCII, and the whole where it may be one word (`GitHub`, `s3`, `base64`)."""
+    """Yield the parts of a run of ASCII, and the whole where it may be one word (`GitHub`, `s3`, `base64`)."""
     whole = run.lower()
     if run.isdigit() or (whole == run and run.isalpha()):
         yield whole
@@ -76,7 +76,7 @@ def _identifier(run: str) -> Iterator[str]:
 
 
 def _mixed(run: str) -> Iterator[str]:
-    """Yields the words between stretches without blanks, and the pairs of letters within these."""
+    """Yield the words between stretches without blanks, and the pairs of letters within these."""
     at = 0
     for stretch in _UNSPACED.finditer(run):
         if stretch.start() > at:
@@ -88,7 +88,7 @@ def _mixed(run: str) -> Iterator[str]:
 
 
 def pairs(stretch: str) -> Iterator[str]:
-    """Yields each two neighbouring letters; a single letter as it is."""
+    """Yield each two neighbouring letters; a single letter as it is."""
     if len(stretch) == 1:
         yield stretch
     for at in range(len(stretch) - 1):
@@ -96,5 +96,5 @@ def pairs(stretch: str) -> Iterator[str]:
 
 
 def unspaced_stretches(text: str) -> list[str]:
-    """Returns the stretches of a text whose script puts no blanks between words."""
+    """Return the stretches of a text whose script puts no blanks between words."""
     return _UNSPACED.findall(text)

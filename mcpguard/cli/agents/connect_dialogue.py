@@ -122,7 +122,7 @@ def tell_snippet(at: ProgramStatus, edit: Edit) -> None:
 
 
 def asks_to_replace(at: ProgramStatus) -> bool:
-    """Whether a person wants to remove servers from the file that the guard has too."""
+    """Tell whether a person wants to remove servers from the file that the guard has too."""
     names = list_names(each.item.label for each in at.replaceable)
     return sys.stdin.isatty() and typer.confirm(
         f"{at.program.title} also reaches {visible(names)} directly, and the guard has them too. Remove them there?",
@@ -131,7 +131,7 @@ def asks_to_replace(at: ProgramStatus) -> bool:
 
 
 def is_confirmed(*, yes: bool) -> bool:
-    """Whether the change is to be made. Exits with 2 if nobody can be asked."""
+    """Tell whether the change is to be made. Exits with 2 if nobody can be asked."""
     if yes:
         return True
     if not sys.stdin.isatty():

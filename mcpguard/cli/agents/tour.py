@@ -44,13 +44,13 @@ class TourStage:
         typer.echo(f"\n{self._steps}. {sentence}")
 
     def call(self, tool: str, **arguments: object) -> Mapping[str, Any]:
-        """Have the agent call a tool of the guard; returns the answer."""
+        """Have the agent call a tool of the guard; return the answer."""
         answer = self.begin_call(tool, **arguments).result()
         self.show_answer(answer)
         return answer
 
     def begin_call(self, tool: str, **arguments: object) -> Future[Mapping[str, Any]]:
-        """Have the agent call a tool of the guard, without waiting; returns the future answer."""
+        """Have the agent call a tool of the guard, without waiting; return the future answer."""
         typer.echo(f"   agent  {tool} {json.dumps(arguments)}")
         aside = ThreadPoolExecutor(1)
         try:
@@ -120,7 +120,9 @@ def _let_in(guard: GuardClient) -> Iterator[tuple[str, str]]:
 
 
 def _reviewed(guard: GuardClient, stage: TourStage, console: str, *, yes: bool) -> bool:
-    """Whether agents may use the notes. If not yet, shows what agents are told, and asks a person to approve them."""
+    """Tell whether agents may use the notes. If not yet, shows what agents are told, and asks a person to approve
+    them.
+    """
     server = guard.get(server_path(NOTES))
     if server["standing"] == "approved" and server["enabled"]:
         return True

@@ -28,7 +28,7 @@ class StandardOutput:
     """An export to standard output."""
 
     def __init__(self) -> None:
-        """Raises StoreUnavailable if standard output is a terminal."""
+        """Raise StoreUnavailable if standard output is a terminal."""
         if sys.stdout.isatty():
             raise StoreUnavailable("records are not printed to a terminal; name a file with --output, or use a pipe")
         self.seq = self.records = self.bytes = 0

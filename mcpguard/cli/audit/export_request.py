@@ -63,7 +63,7 @@ class Export:
         self._live = live
 
     def begin(self, after: int | None = None) -> ExportSpan:
-        """Have the export recorded; returns its span. `after`: where a resumed export goes on."""
+        """Have the export recorded; return its span. `after`: where a resumed export goes on."""
         asked = self.asked if after is None else replace(self.asked, after=after)
         guard = GuardClient(self._settings.data_dir)
         if self._live and guard.is_running():

@@ -64,7 +64,7 @@ def _in_force(evidence: DoctorEvidence) -> Any:  # noqa: ANN401 - JSON of our ow
 
 
 def listen(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether only this host can reach the guard. The guard refuses other addresses; another version may not."""
+    """Tell whether only this host can reach the guard. The guard refuses other addresses; another version may not."""
     where = urlsplit(evidence.status["console"]).netloc if evidence.status is not None else evidence.settings.listen
     try:
         loopback(where)

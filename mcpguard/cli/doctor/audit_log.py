@@ -20,7 +20,7 @@ KEY: Final = "put back the key that signed (from a backup)"
 
 
 def database(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether the database can be read, and has the schema of this version."""
+    """Tell whether the database can be read, and has the schema of this version."""
     stored = evidence.stored
     if not stored.there and evidence.status is not None:
         yield problem(
@@ -57,7 +57,7 @@ def database(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
 
 
 def key(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether the key file has the key that signs the log."""
+    """Tell whether the key file has the key that signs the log."""
     path = places.signing_key(evidence.settings)
     expected = evidence.stored.key
     if not path.exists():
@@ -94,7 +94,7 @@ def key(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
 
 
 def anchor(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether there are external anchors, and whether they match the log."""
+    """Tell whether there are external anchors, and whether they match the log."""
     try:
         path = places.anchor_file(evidence.settings)
     except SettingsError as error:

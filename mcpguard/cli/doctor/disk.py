@@ -26,7 +26,7 @@ ROOM: Final = "free space, prune old records (retention.*, mcpguard audit prune)
 
 
 def room(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether more can be written."""
+    """Tell whether more can be written."""
     folder = _existing(evidence.settings.data_dir)
     about = os.statvfs(folder)
     free = about.f_bavail * about.f_frsize
@@ -62,7 +62,7 @@ def sizes(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
 
 
 def kind(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether a database is safe on this file system."""
+    """Tell whether a database is safe on this file system."""
     folder = _existing(evidence.settings.data_dir)
     found = file_system(folder, Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))
     if SHARED.fullmatch(found) and evidence.settings.store.url is None:

@@ -19,7 +19,7 @@ LEAST: Final = 256
 
 
 def machine(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether everything is installed."""
+    """Tell whether everything is installed."""
     yield ok("machine.python", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")
     yield from _sandbox(evidence)
     if evidence.settings.store.url is not None and find_spec("psycopg") is None:
@@ -53,7 +53,7 @@ def _no_sandbox(evidence: DoctorEvidence) -> str:
 
 
 def open_files(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether as many connections as the settings allow can be open."""
+    """Tell whether as many connections as the settings allow can be open."""
     most = _limit(evidence)
     connections = evidence.settings.limits.connections
     if most is None or most >= connections + BESIDES:

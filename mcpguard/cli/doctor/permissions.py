@@ -42,7 +42,7 @@ def accounts(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
 
 
 def data_dir(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether everything in the data directory is only for the guard's account."""
+    """Tell whether everything in the data directory is only for the guard's account."""
     folder = evidence.settings.data_dir
     try:
         found = folder.lstat()
@@ -66,7 +66,7 @@ def data_dir(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
 
 
 def above(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Whether somebody could replace the data directory."""
+    """Tell whether somebody could replace the data directory."""
     for folder in evidence.settings.data_dir.parents:
         try:
             mode = folder.stat().st_mode
@@ -117,7 +117,7 @@ def _inside(folder: Path, account: int) -> Iterator[DoctorFinding]:
 
 
 def _alone(path: Path, account: int) -> Iterator[DoctorFinding]:
-    """Whether only the guard's account has access to a path."""
+    """Tell whether only the guard's account has access to a path."""
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -138,7 +138,7 @@ def _alone(path: Path, account: int) -> Iterator[DoctorFinding]:
 
 
 def _fixed(path: Path, account: int) -> Iterator[DoctorFinding]:
-    """Whether nobody else can change a path."""
+    """Tell whether nobody else can change a path."""
     found = path.stat()
     if found.st_uid not in (0, account):
         yield problem(

@@ -64,7 +64,7 @@ def read_stored_facts(settings: Settings) -> StoredFacts:
 
 
 def _there(path: Path) -> bool:
-    """Whether the file exists; yes if that cannot be told."""
+    """Tell whether the file exists; yes if that cannot be told."""
     try:
         return path.exists()
     except OSError:

@@ -14,7 +14,7 @@ class NotKept(Exception):
 
 
 def keep_secrets(files: Mapping[Path, str]) -> list[Path]:
-    """Store secrets; returns the files that were made. Raises NotKept, and leaves none then."""
+    """Store secrets; return the files that were made. Raises NotKept, and leaves none then."""
     made: list[Path] = []
     try:
         for path, secret in files.items():

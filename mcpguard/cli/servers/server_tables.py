@@ -84,7 +84,7 @@ def on_a_line(text: str) -> str:
 
 
 def inspection_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Whether a server is being inspected, or how its last inspection failed."""
+    """Tell whether a server is being inspected, or how its last inspection failed."""
     if server["inspecting"]:
         yield "inspecting", f"since {moment(server['inspecting'])} UTC"
     if (failed := server["failed_inspection"]) is not None:

@@ -106,7 +106,7 @@ def _decide(
     more: dict[str, object],
     output: Output,
 ) -> dict[str, Any]:
-    """Send the decision; returns the capability after it."""
+    """Send the decision; return the capability after it."""
     server, key = split_reference(tool, CapabilityKind(about["kind"]))
     body = {"why": reason, "kind": key[0], "name": key[1], "seen": about.get("fingerprint"), **more}
     try:

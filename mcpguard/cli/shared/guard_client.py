@@ -69,7 +69,7 @@ class GuardClient:
         return cls(load_settings(config, data_dir=data_dir).settings.data_dir)
 
     def is_running(self) -> bool:
-        """Whether somebody listens at the socket. Yes also where that cannot be told."""
+        """Tell whether somebody listens at the socket. Yes also where that cannot be told."""
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as there:
                 there.settimeout(TIMEOUT)

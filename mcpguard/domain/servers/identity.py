@@ -108,7 +108,7 @@ _ENDINGS: Final = tuple(each.removeprefix("*") for each in _CODE if each.startsw
 
 
 def is_code(name: str) -> bool:
-    """Whether a variable of this name decides what code runs or where it connects: a reviewer must see its value.
+    """Tell whether a variable of this name decides what code runs or where it connects: a reviewer must see its value.
 
     Case never matters: some systems ignore it, and on the others programs such as npm and curl do.
     """

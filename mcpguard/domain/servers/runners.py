@@ -26,7 +26,7 @@ _VERSION: Final = re.compile(r"-?[0-9][0-9.]*$")
 
 
 def runs_files(program: str) -> bool:
-    """Whether a program of this name runs files."""
+    """Tell whether a program of this name runs files."""
     name = _named(program)
     return name in _BEHIND or name in _FIRST or name in _UNKNOWN_FILE or name == "busybox"
 

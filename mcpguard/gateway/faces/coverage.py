@@ -35,7 +35,7 @@ _PATH = re.compile(r"[/?#]")
 
 
 def covering(shelf: Shelf, uri: str) -> Capability | None:
-    """Returns the capability that allows reading this URI: one in the catalog, or the URI itself below a prefix."""
+    """Return the capability that allows reading this URI: one in the catalog, or the URI itself below a prefix."""
     exact = shelf.entries_of(CapabilityKind.RESOURCE).get(uri)
     if exact is not None:
         return exact.capability
@@ -58,7 +58,7 @@ def covering(shelf: Shelf, uri: str) -> Capability | None:
 
 
 def covers(template: str, uri: str) -> bool:
-    """Tells whether an honest client could have expanded the template to this URI."""
+    """Tell whether an honest client could have expanded the template to this URI."""
     parsed = _parsed(template)
     return parsed is not None and is_harmless(uri) and _covers(parsed, uri)
 
@@ -72,7 +72,7 @@ def _covers(parsed: UriTemplate, uri: str) -> bool:
 
 
 def _is_below(template: str, uri: str, values: Mapping[str, str | list[str]]) -> bool:
-    """Tells whether no variable, and nothing after the template's fixed beginning, names a place of its own."""
+    """Tell whether no variable, and nothing after the template's fixed beginning, names a place of its own."""
     lead, _, rest = template.partition("{")
     path = _WEB_PATH.match(template)
     file, said = lead == "file://", uri[len(lead) :]
@@ -87,7 +87,7 @@ def _is_below(template: str, uri: str, values: Mapping[str, str | list[str]]) ->
 
 
 def _keeps_host(template: str, uri: str, values: Mapping[str, str | list[str]]) -> bool:
-    """Tells whether the URI leads to the host, or the part of one, that the template names."""
+    """Tell whether the URI leads to the host, or the part of one, that the template names."""
     found = _HOST.match(template)
     if found is None or not (named := _VARIABLE.sub("", found[1])):
         return True
@@ -98,7 +98,7 @@ def _keeps_host(template: str, uri: str, values: Mapping[str, str | list[str]]) 
 
 
 def _is_whole(parsed: UriTemplate, uri: str) -> bool:
-    """Tells whether the match covers the whole URI. Matching ignores unknown query parameters and fragments; servers
+    """Tell whether the match covers the whole URI. Matching ignores unknown query parameters and fragments; servers
     may not.
     """
     wanted = parsed.query_variable_names

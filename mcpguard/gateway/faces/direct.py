@@ -35,7 +35,7 @@ class DirectFace:
     own: tuple[dict[str, Any], ...] = ()
 
     def __init__(self, separator: Separator, *, instructs: bool = False) -> None:
-        """Builds the face. `instructs` says whether clients are greeted with the instructions of all servers."""
+        """Build the face. `instructs` says whether clients are greeted with the instructions of all servers."""
         self.key = f"direct {separator}"
         self.separator = separator
         self._instructs = instructs
@@ -105,7 +105,7 @@ class DirectFace:
         return Capability(server or "", CapabilityKind.TEMPLATE, own)
 
     def _placed(self, uri: str) -> tuple[str | None, str]:
-        """Splits a URI into the server that it names, if it names one, and that server's own URI."""
+        """Split a URI into the server that it names, if it names one, and that server's own URI."""
         if uri.startswith(PREFIX):
             return unwrap_uri(uri)
         if uri.startswith(TEMPLATES):

@@ -40,29 +40,29 @@ class AgentFace(Protocol):
         ...
 
     def shelves(self, catalog: Catalog) -> Iterable[Shelf]:
-        """Returns the servers whose capabilities are shown, in order."""
+        """Return the servers whose capabilities are shown, in order."""
         ...
 
     def instructions(self, catalog: Catalog) -> Mapping[str, str]:
-        """Returns the instructions that greet a client, by server."""
+        """Return the instructions that greet a client, by server."""
         ...
 
     def shown_definition(self, pinned: CatalogEntry) -> dict[str, Any]:
-        """Returns a definition as clients see it."""
+        """Return a definition as clients see it."""
         ...
 
     def named_capability(self, catalog: Catalog, kind: CapabilityKind, name: str) -> Capability:
-        """Returns the tool or prompt that a name means."""
+        """Return the tool or prompt that a name means."""
         ...
 
     def resource(self, catalog: Catalog, uri: str) -> NamedCapability:
-        """Returns the resource that a URI means."""
+        """Return the resource that a URI means."""
         ...
 
     def uri(self, server: str, own: str) -> str:
-        """Returns a resource's URI as clients see it."""
+        """Return a resource's URI as clients see it."""
         ...
 
     def template(self, catalog: Catalog, uri: str) -> Capability:
-        """Returns the template that a URI means, or the resource that is named in its place."""
+        """Return the template that a URI means, or the resource that is named in its place."""
         ...

@@ -90,16 +90,16 @@ class HttpDoor:
         self._shares = Shares(limits.of_caller, limits.of_agents)
 
     def tell(self, changed: CatalogChange) -> None:
-        """Tells the clients that listen that other capabilities are offered now."""
+        """Tell the clients that listen that other capabilities are offered now."""
         self.sessions.tell(self._news.news_for_clients(self._guard.catalog, changed))
 
     def close(self) -> None:
-        """Ends every stream that would otherwise stay open."""
+        """End every stream that would otherwise stay open."""
         self.sessions.end_streams()
         self._methods.close()
 
     def end_caller(self, caller: str) -> None:
-        """Ends what is open in the name of a caller that was revoked."""
+        """End what is open in the name of a caller that was revoked."""
         self._guests.end_caller(caller)
         self.sessions.end_caller(caller)
 
@@ -154,7 +154,7 @@ class HttpDoor:
             return
 
     async def _read(self, body: RequestBody, caller: Caller) -> Message:
-        """Returns the message in the body. Raises BadMessage, ClientLeft, or HttpRefusal if the body does not arrive in
+        """Return the message in the body. Raises BadMessage, ClientLeft, or HttpRefusal if the body does not arrive in
         time.
         """
         if not body.is_large:
@@ -167,7 +167,7 @@ class HttpDoor:
                 body.data.clear()
 
     async def _send_back(self, crowded: ShareExhausted, caller: Caller, id_: Id | None, send: Send) -> None:
-        """Tells a client that its request was not taken, and when to retry."""
+        """Tell a client that its request was not taken, and when to retry."""
         if crowded.own:
             self._count(SHARE, caller=caller.id)
             sentence = (
@@ -230,7 +230,7 @@ class HttpDoor:
         )
 
     def _separator(self, scope: Scope) -> Separator:
-        """Returns the separator that the client asks for in its URL, or else the configured one."""
+        """Return the separator that the client asks for in its URL, or else the configured one."""
         said = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True).get("separator")
         if said is None:
             return self._guard.settings.separator

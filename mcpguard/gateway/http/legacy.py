@@ -56,7 +56,7 @@ class Legacy:
                 await send_answer(send, 202)
 
     def session(self, caller: Caller, face: AgentFace, scope: Scope) -> ClientSession:
-        """Returns the session that a request names."""
+        """Return the session that a request names."""
         id_ = header(scope, SESSION)
         if id_ is None:
             raise HttpRefusal(
@@ -71,7 +71,7 @@ class Legacy:
         return session
 
     async def listen(self, session: ClientSession, receive: Receive, send: Send) -> None:
-        """Serves the stream on which a session receives notifications, until either side ends it."""
+        """Serve the stream on which a session receives notifications, until either side ends it."""
         outbox = Outbox()
         with self._sessions.listening(session, outbox):
             async with anyio.create_task_group() as tasks:

@@ -65,7 +65,7 @@ class Modern:
         return Client(NETWORK, caller, face, Era.MODERN, route.protocol_version, name, can)
 
     def _check_mirrored(self, request: Request, client: Client, pairs: Headers) -> None:
-        """Refuses a request whose headers repeat arguments with other values than the body has."""
+        """Refuse a request whose headers repeat arguments with other values than the body has."""
         params = request.params or {}
         name, arguments = params.get("name"), params.get("arguments") or {}
         if request.method != "tools/call" or not isinstance(name, str) or not isinstance(arguments, dict):

@@ -9,7 +9,7 @@ from mcpguard.gateway.http.plain import HttpRefusal, header
 
 
 def check_origin(scope: Scope) -> None:
-    """Raises HttpRefusal for a page of another origin. The Host header has been checked before."""
+    """Raise HttpRefusal for a page of another origin. The Host header has been checked before."""
     origin, site = header(scope, b"origin"), header(scope, b"sec-fetch-site")
     if is_foreign(origin, site, ours(scope["scheme"], header(scope, b"host") or "")):
         raise HttpRefusal(403, INVALID_REQUEST, "requests from web pages of other origins are refused", "origin")

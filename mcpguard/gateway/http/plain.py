@@ -46,12 +46,12 @@ class HttpRefusal(GuardError):
 
 
 def headers(scope: Scope) -> list[tuple[str, str]]:
-    """Returns all headers. White space around a value is no part of it (RFC 9110, 5.5)."""
+    """Return all headers. White space around a value is no part of it (RFC 9110, 5.5)."""
     return [(name.decode("latin-1"), _bare(value)) for name, value in scope["headers"]]
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """Returns the value of a header. A header that appears twice could mean two things, and is refused."""
+    """Return the value of a header. A header that appears twice could mean two things, and is refused."""
     found = [value for key, value in scope["headers"] if key == name]
     if len(found) > 1:
         raise HttpRefusal(400, HEADER_MISMATCH, f"the header {name.decode()} appears more than once", "headers")
@@ -63,7 +63,7 @@ def _bare(value: bytes) -> str:
 
 
 def accepted_types(scope: Scope) -> set[str]:
-    """Returns the media types that the client accepts, from one Accept header or several."""
+    """Return the media types that the client accepts, from one Accept header or several."""
     said = b",".join(value for key, value in scope["headers"] if key == b"accept").decode("latin-1").lower()
     return {each.partition(";")[0].strip() for each in said.split(",")}
 
@@ -82,13 +82,13 @@ class RequestBody:
         return len(self.data) > LARGE
 
     async def begin(self) -> None:
-        """Reads until the body is complete, or large. Raises ClientLeft, or HttpRefusal if it takes too long."""
+        """Read until the body is complete, or large. Raises ClientLeft, or HttpRefusal if it takes too long."""
         await self._take()
         if self._more and not self.is_large:
             await self._take_until(lambda: self.is_large)
 
     async def end(self) -> None:
-        """Reads the rest of the body."""
+        """Read the rest of the body."""
         await self._take_until(lambda: False)
 
     async def _take_until(self, enough: Callable[[], bool]) -> None:
@@ -107,7 +107,7 @@ class RequestBody:
 
 
 async def send_answer(send: Send, status: int, body: bytes = b"", headers: Headers = ()) -> None:
-    """Sends a complete answer."""
+    """Send a complete answer."""
     own = [JSON] if body else []
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*own, length, *headers]})

@@ -31,14 +31,14 @@ Work = Callable[[Say], Awaitable[tuple[int, bytes]]]
 
 
 def event(message: bytes) -> bytes:
-    """Returns a message as a server-sent event. The JSON written here has no line breaks."""
+    """Return a message as a server-sent event. The JSON written here has no line breaks."""
     return b"event: message\ndata: " + message + b"\n\n"
 
 
 async def reply(
     receive: Receive, send: Send, work: Work, headers: Headers, *, left: Callable[[], None] | None, quiet: float
 ) -> None:
-    """Does the work and sends the status and the message that it returns.
+    """Do the work and send the status and the message that it returns.
 
     `left` is called when the client disconnects first; without it, the work is cancelled then.
     """
@@ -55,7 +55,7 @@ async def reply(
 
 
 async def _watch(receive: Receive, answer: "_Answer", leave: Callable[[], None], seconds: float) -> None:
-    """Notices that the client disconnects, and that nothing was sent for long."""
+    """Notice that the client disconnects, and that nothing was sent for long."""
     while True:
         with anyio.move_on_after(seconds) as quiet:
             if (await receive())["type"] == "http.disconnect":

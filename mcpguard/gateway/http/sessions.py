@@ -40,12 +40,12 @@ class ClientSession:
         return not self.calls and self.stream is None
 
     def tell(self, news: Notification) -> None:
-        """Sends a notification if the client listens, and drops it otherwise."""
+        """Send a notification if the client listens, and drop it otherwise."""
         if self.stream is not None:
             self.stream.put(event(write(news)))
 
     def cancel(self, id_: object) -> None:
-        """Cancels a request of this session if it is in progress."""
+        """Cancel a request of this session if it is in progress."""
         scope = self.calls.get(id_) if is_id(id_) else None
         if scope is not None:
             scope.cancel()
@@ -65,7 +65,7 @@ class Sessions:
         return len(self._sessions)
 
     def open(self, client: Client) -> ClientSession:
-        """Opens a session. Raises HttpRefusal when the limit is reached and all sessions are in use."""
+        """Open a session. Raises HttpRefusal when the limit is reached and all sessions are in use."""
         self._make_room()
         session = ClientSession(secrets.token_urlsafe(32), client, self._clock.monotonic())
         client.session, client.tell = session.id, session.tell
@@ -74,7 +74,7 @@ class Sessions:
         return session
 
     def find(self, id_: str, caller: str, face: str) -> ClientSession | None:
-        """Returns the session if it belongs to this caller and this face."""
+        """Return the session if it belongs to this caller and this face."""
         session = self._sessions.get(id_)
         if session is None or session.client.caller.id != caller or session.client.face.key != face:
             return None
@@ -86,7 +86,7 @@ class Sessions:
 
     @contextmanager
     def calling(self, session: ClientSession, id_: Id) -> Iterator[None]:
-        """Marks a request as in progress; cancelling the request leaves the block."""
+        """Mark a request as in progress; cancelling the request leaves the block."""
         try:
             with anyio.CancelScope() as session.calls[id_]:
                 yield
@@ -96,7 +96,7 @@ class Sessions:
 
     @contextmanager
     def listening(self, session: ClientSession, stream: Outbox) -> Iterator[None]:
-        """Sends notifications to this stream instead of the one before, whose client may have left unnoticed."""
+        """Send notifications to this stream instead of the one before, whose client may have left unnoticed."""
         if session.stream is not None:
             session.stream.close()
         session.stream = stream
@@ -108,7 +108,7 @@ class Sessions:
             self._use(session)
 
     def end(self, session: ClientSession) -> None:
-        """Forgets a session and cancels its requests."""
+        """Forget a session and cancel its requests."""
         self._forget(session)
         session.client.subscribed.close()
         for scope in tuple(session.calls.values()):
@@ -117,7 +117,7 @@ class Sessions:
             session.stream.close()
 
     def end_caller(self, caller: str) -> None:
-        """Forgets the sessions of a caller that was revoked. Their requests have been cut off already, and end by
+        """Forget the sessions of a caller that was revoked. Their requests have been cut off already, and end by
         themselves.
         """
         for session in [each for each in self._sessions.values() if each.client.caller.id == caller]:
@@ -132,7 +132,7 @@ class Sessions:
                 session.stream.close()
 
     def tell(self, news: For) -> None:
-        """Sends news to every session that listens."""
+        """Send news to every session that listens."""
         for session in self._sessions.values():
             if session.stream is not None:
                 for told in news(session.client):
@@ -149,7 +149,7 @@ class Sessions:
         return session.idle and self._clock.monotonic() - session.used > self._seconds
 
     def _make_room(self) -> None:
-        """Ends stale sessions, and at the limit one of the caller with most. Raises HttpRefusal if all are in use."""
+        """End stale sessions, and at the limit one of the caller with most. Raises HttpRefusal if all are in use."""
         for _ in range(len(self._sessions)):
             oldest = next(iter(self._sessions.values()))
             if not oldest.idle:
@@ -162,7 +162,7 @@ class Sessions:
             self._end_one()
 
     def _end_one(self) -> None:
-        """Ends one idle session, looking at the callers with most sessions first."""
+        """End one idle session, looking at the callers with most sessions first."""
         for caller in sorted(self._of, key=lambda each: len(self._of[each]), reverse=True):
             for session in self._of[caller].values():
                 if session.idle:

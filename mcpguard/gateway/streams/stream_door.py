@@ -89,20 +89,20 @@ class StreamDoor:
         return bool(self._talks)
 
     def tell(self, changed: CatalogChange) -> None:
-        """Tells all clients that other capabilities are offered now."""
+        """Tell all clients that other capabilities are offered now."""
         news = self._news.news_for_clients(self._guard.catalog, changed)
         for talk in self._talks:
             talk.tell(news)
 
     def end_caller(self, caller: str) -> None:
-        """Ends the streams of a caller that was revoked."""
+        """End the streams of a caller that was revoked."""
         self._guests.end_caller(caller)
         for talk in self._talks:
             if talk.caller == caller:
                 talk.end()
 
     async def listen(self, listener: SocketListener) -> None:
-        """Serves whoever connects, until cancelled. A connection that cannot be accepted is no reason to stop."""
+        """Serve whoever connects, until cancelled. A connection that cannot be accepted is no reason to stop."""
         async with anyio.create_task_group() as tasks:
             while True:
                 try:
@@ -114,7 +114,7 @@ class StreamDoor:
                     tasks.start_soon(self.serve, stream, name="stream of an agent")
 
     async def serve(self, stream: ByteStream) -> None:
-        """Serves one client, from its first line to its end."""
+        """Serve one client, from its first line to its end."""
         async with stream:
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await self._serve(stream)

@@ -83,17 +83,17 @@ class StreamConversation:
         return self._client.caller.id
 
     def tell(self, news: For) -> None:
-        """Sends news that belongs to no request. Only a client that began with a handshake expects it."""
+        """Send news that belongs to no request. Only a client that began with a handshake expects it."""
         if self._era is Era.LEGACY:
             for told in news(self._client):
                 self._say(told)
 
     def end(self) -> None:
-        """Stops reading from the client."""
+        """Stop reading from the client."""
         self._reading.cancel()
 
     async def run(self) -> None:
-        """Runs until the client has ended, or has to, and has received the answers it still waits for."""
+        """Run until the client has ended, or has to, and has received the answers it still waits for."""
         with closing(self._client.subscribed):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._write, name="writing to a stream")
@@ -156,7 +156,7 @@ class StreamConversation:
         requests.start_soon(self._answer, request, client, name=f"request {request.method[:40]}")
 
     def _speaker(self, request: Request) -> Client:
-        """Returns the client of this request. The first request decides the era."""
+        """Return the client of this request. The first request decides the era."""
         if request.method == "initialize":
             self._check_handshake(request.params or {})
         elif self._era is Era.MODERN or (envelope.is_modern(request.params) and self._era is None):
@@ -225,7 +225,7 @@ class StreamConversation:
         self._outbox.add(write(message) + b"\n")
 
     async def _write(self) -> None:
-        """Writes everything that waits, whole messages at a time, until the queue is closed."""
+        """Write everything that waits, whole messages at a time, until the queue is closed."""
         try:
             while True:
                 await self._outbox.wait()

@@ -33,7 +33,7 @@ class ListNews:
         self._heard = catalog
 
     def news_for_clients(self, catalog: Catalog, changed: CatalogChange) -> For:
-        """Returns a function that gives the notifications of this change for each client."""
+        """Return a function that gives the notifications of this change for each client."""
         before, self._heard = self._heard, catalog
         told: dict[object, tuple[Notification, ...]] = {}
 
@@ -49,7 +49,7 @@ class ListNews:
 
 
 def _is_new(client: Client, kind: CapabilityKind, before: Catalog, catalog: Catalog, by: str) -> bool:
-    """Tells whether the client's list differs, or has something of the server that says it has changed."""
+    """Tell whether the client's list differs, or has something of the server that says it has changed."""
     seen = _seen(client, kind, catalog)
     return any(each.capability.server == by for each in seen) if by else _seen(client, kind, before) != seen
 

@@ -49,12 +49,12 @@ class ListenRequests:
             scope.cancel()
 
     def end_caller(self, caller: str) -> None:
-        """Ends the requests of a caller that was revoked."""
+        """End the requests of a caller that was revoked."""
         for scope in [scope for scope, whose in self._scopes.items() if whose == caller]:
             scope.cancel()
 
     async def answer(self, exchange: Exchange, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers when nothing more will be told."""
+        """Answer when nothing more will be told."""
         wanted = params["notifications"]
         told = _Told(exchange, [field for field in _FIELDS if wanted.get(field) is True])
         with closing(SubscribedUris()) as subscribed, self._until_ended(exchange.client.caller.id) as scope:
@@ -69,7 +69,7 @@ class ListenRequests:
     async def _subscribe(
         self, told: "_Told", uris: Iterable[str], subscribed: SubscribedUris, scope: anyio.CancelScope
     ) -> None:
-        """Requests all subscriptions at once. Those that fail are not acknowledged."""
+        """Request all subscriptions at once. Those that fail are not acknowledged."""
         every = [*uris]
         door = told.exchange.client.door
 
@@ -94,7 +94,7 @@ class ListenRequests:
 
     @contextmanager
     def _until_ended(self, caller: str) -> Iterator[anyio.CancelScope]:
-        """Leaves the block when the guard stops, when the caller is revoked, or when the scope is cancelled."""
+        """Leave the block when the guard stops, when the caller is revoked, or when the scope is cancelled."""
         with anyio.CancelScope() as scope:
             self._scopes[scope] = caller
             if self._closed:

@@ -39,7 +39,7 @@ class ResourceSubscriber:
         self._meant = meant
 
     async def subscribe(self, exchange: Exchange, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers `resources/subscribe` of a session or stream that began with a handshake."""
+        """Answer `resources/subscribe` of a session or stream that began with a handshake."""
         client = exchange.client
 
         def tell(uri: str) -> None:
@@ -60,7 +60,7 @@ class ResourceSubscriber:
         tell: Tell,
         on_end: Callable[[], None] | None = None,
     ) -> None:
-        """Subscribes a client. Raises RequestRejected, or ServerAnsweredError with the server's error.
+        """Subscribe a client. Raises RequestRejected, or ServerAnsweredError with the server's error.
 
         `on_end` is called when the subscription ends from the server's side; without it, the subscription is forgotten.
         """

@@ -19,17 +19,17 @@ def tool_result(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unusable_arguments(tool: str, sentence: str) -> dict[str, Any]:
-    """Refuses unusable arguments of one of our own tools. Nothing was looked up, and there is no record."""
+    """Refuse unusable arguments of one of our own tools. Nothing was looked up, and there is no record."""
     return _refused(tool, Reason.ARGUMENTS_INVALID, OWN, CORRECT, f"{sentence}.", expected=sentence)
 
 
 def tool_refusal(tool: str, reason: Reason, where: str = "") -> dict[str, Any]:
-    """Refuses what one of our own tools does not do. `where` is a sentence that says who does it, and where."""
+    """Refuse what one of our own tools does not do. `where` is a sentence that says who does it, and where."""
     return _refused(tool, reason, reason.sentence, reason.next, where, **({"where": where} if where else {}))
 
 
 def with_call_id(result: Mapping[str, Any], entry: str) -> dict[str, Any]:
-    """Adds the call's id in the audit log to a server's answer."""
+    """Add the call's id in the audit log to a server's answer."""
     return envelope.with_meta(result, {"mcpguard/call": entry})
 
 

@@ -37,7 +37,7 @@ MOST_ARGUMENT_BYTES: Final = 4 * 1024 * 1024
 
 
 def _storable(name: str) -> str:
-    """Refuses a NUL character, which not every database could record."""
+    """Refuse a NUL character, which not every database could record."""
     if "\0" in name:
         raise ValueError("a name cannot contain a NUL character")
     return name
@@ -104,7 +104,7 @@ class VariantArguments(ArgumentModel):
     @field_validator("intent")
     @classmethod
     def _intent_as_object(cls, intent: object) -> object:
-        """Reads an intent that a client sends as text. Anything that is no object is left to `policy`, which refuses it
+        """Read an intent that a client sends as text. Anything that is no object is left to `policy`, which refuses it
         with a record.
         """
         written = _object_of(intent) if isinstance(intent, str) else None
@@ -126,7 +126,7 @@ class ReadMoreArguments(ArgumentModel):
 
 
 def read(form: type[Given], arguments: object) -> Given:
-    """Reads arguments into their form. Raises UnusableArguments."""
+    """Read arguments into their form. Raises UnusableArguments."""
     if not isinstance(arguments, dict):
         raise UnusableArguments("the arguments must be an object")
     if len(arguments) > len(form.model_fields):  # whoever gives very many is told of one, which takes no time
@@ -142,7 +142,7 @@ def read(form: type[Given], arguments: object) -> Given:
 
 
 def _object_of(text: str) -> dict[str, Any] | None:
-    """Returns the JSON object in a text; None if there is none."""
+    """Return the JSON object in a text; None if there is none."""
     try:
         written = parse(text.encode(), max_bytes=MOST_ARGUMENT_BYTES)
     except (StrictError, UnicodeError):

@@ -22,7 +22,7 @@ class WantedCall:
 
 
 def by_variant(catalog: Catalog, scope: Scope, variant: Effect, given: VariantArguments) -> WantedCall:
-    """Reads a call with a declared intent. Raises UnusableArguments."""
+    """Read a call with a declared intent. Raises UnusableArguments."""
     said = given.model_dump(include={"intent", "intent_data_sensitivity", "intent_reason"}, exclude_none=True)
     tool = find_named(catalog, scope, CapabilityKind.TOOL, given.name)
     if tool is None:
@@ -31,5 +31,5 @@ def by_variant(catalog: Catalog, scope: Scope, variant: Effect, given: VariantAr
 
 
 def by_name(given: CallToolArguments) -> WantedCall:
-    """Reads a call without a declared intent."""
+    """Read a call without a declared intent."""
     return WantedCall(Capability(given.server, CapabilityKind.TOOL, given.tool), given.arguments or {}, None)

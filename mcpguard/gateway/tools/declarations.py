@@ -70,13 +70,13 @@ class ServersArguments(ArgumentModel):
 
 
 def named_operation(arguments: object) -> str:
-    """Returns the operation that is named, if it is a known one, or an empty text."""
+    """Return the operation that is named, if it is a known one, or an empty text."""
     said = arguments.get("operation", arguments.get("action")) if isinstance(arguments, dict) else None
     return said.lower() if isinstance(said, str) and said.lower() in COMMANDS else ""
 
 
 def read_servers_arguments(arguments: object) -> ServersArguments:
-    """Reads the arguments. Raises UnusableArguments."""
+    """Read the arguments. Raises UnusableArguments."""
     if not isinstance(arguments, dict):
         return read(ServersArguments, arguments)
     rest = {name: value for name, value in arguments.items() if name not in MEMBERS and name not in TEXTS}

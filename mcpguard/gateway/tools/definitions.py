@@ -143,6 +143,6 @@ DECLARED: Final = frozenset(name for name, each in DEFINITIONS.items() if "outpu
 
 
 def tool_definitions(settings: Settings) -> tuple[Schema, ...]:
-    """Returns the tools that are offered with these settings."""
+    """Return the tools that are offered with these settings."""
     proxy = (definition(settings.proxy.name),) if settings.proxy.enabled else ()
     return (*DEFINITIONS.values(), *proxy)

@@ -38,7 +38,7 @@ class FindTools:
         return fit_descriptions(said, {server: text for server, text in every.items() if text})
 
     def _one(self, caller: Caller, name: str) -> tuple[Json, CatalogEntry | None]:
-        """Returns what is told of a tool, and the definition that may be shown with it."""
+        """Return what is told of a tool, and the definition that may be shown with it."""
         try:
             server, own = parse_reference(name)
         except InvalidName:

@@ -42,7 +42,7 @@ class KeptReplies:
     """All replies that are kept for agents."""
 
     def __init__(self, clock: Clock, seconds: float, most: int) -> None:
-        """Keeps texts for so many seconds, and so many characters in all."""
+        """Keep texts for so many seconds, and so many characters in all."""
         self._clock = clock
         self._seconds = seconds
         self._most = most
@@ -50,7 +50,7 @@ class KeptReplies:
         self._sizes: dict[str, int] = {}
 
     def keep(self, client: Client, rest: Rest) -> str | None:
-        """Keeps a reply and returns its key; None if it is too long to be kept."""
+        """Keep a reply and return its key; None if it is too long to be kept."""
         self._tidy()
         key = secrets.token_urlsafe(KEY_BYTES)
         self._kept[key] = _Kept(rest, _holder(client), self._clock.monotonic() + self._seconds)
@@ -66,17 +66,17 @@ class KeptReplies:
         return kept.rest if kept is not None and kept.holder == _holder(client) else None
 
     def end_caller(self, caller: str) -> None:
-        """Drops what is kept for a caller that was revoked."""
+        """Drop what is kept for a caller that was revoked."""
         for key in [key for key, kept in self._kept.items() if kept.holder[0] == caller]:
             self._drop(key)
 
     def end_session(self, session: str) -> None:
-        """Drops what is kept for a session or stream that has ended."""
+        """Drop what is kept for a session or stream that has ended."""
         for key in [key for key, kept in self._kept.items() if kept.holder[-1] == session]:
             self._drop(key)
 
     def _tidy(self) -> None:
-        """Drops expired replies. All are kept for the same time, so the oldest come first."""
+        """Drop expired replies. All are kept for the same time, so the oldest come first."""
         now = self._clock.monotonic()
         while self._kept and next(iter(self._kept.values())).until <= now:
             self._drop(next(iter(self._kept)))

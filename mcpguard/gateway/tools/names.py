@@ -21,7 +21,7 @@ RESOURCES = (CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE)
 
 
 def find_named(catalog: Catalog, scope: Scope, kind: CapabilityKind, name: str) -> Capability | None:
-    """Resolves `server:name`, or a name as the direct face shows it. None where it names no server.
+    """Resolve `server:name`, or a name as the direct face shows it. None where it names no server.
 
     A name that is not offered, or not any more, is taken for what the direct face would have shown so: a caller of
     something that has changed since it was listed is told that.
@@ -37,7 +37,7 @@ def find_named(catalog: Catalog, scope: Scope, kind: CapabilityKind, name: str) 
 
 
 def find_resource(direct: DirectFace, catalog: Catalog, scope: Scope, path: str) -> NamedCapability:
-    """Resolves what is to be read. `server:` and a URI, or a title, is that server's and nobody else's. Otherwise it is
+    """Resolve what is to be read. `server:` and a URI, or a title, is that server's and nobody else's. Otherwise it is
     a URI as the direct face shows it, a URI that only one server offers, or a title that only one resource has; what
     could be two of these is none. Raises InvalidName.
     """
@@ -59,7 +59,7 @@ def find_resource(direct: DirectFace, catalog: Catalog, scope: Scope, path: str)
 
 
 def find_listed(direct: DirectFace, catalog: Catalog, scope: Scope, path: str) -> Capability | None:
-    """Returns the listed resource or template that a path means. Raises InvalidName."""
+    """Return the listed resource or template that a path means. Raises InvalidName."""
     placed = _placed(catalog, path)
     if placed is not None:
         shelf, own = placed
@@ -73,7 +73,7 @@ def find_listed(direct: DirectFace, catalog: Catalog, scope: Scope, path: str) -
 
 
 def _placed(catalog: Catalog, path: str) -> tuple[Shelf, str] | None:
-    """Splits a path into the server that it names and that server's own URI. A URI with `//` after its scheme names no
+    """Split a path into the server that it names and that server's own URI. A URI with `//` after its scheme names no
     server.
     """
     said = _referred(CapabilityKind.RESOURCE, path)
@@ -82,7 +82,7 @@ def _placed(catalog: Catalog, path: str) -> tuple[Shelf, str] | None:
 
 
 def _exactly(catalog: Catalog, meant: NamedCapability) -> bool:
-    """Tells whether a resource's own URI was named, and not one that a template or a prefix would cover too."""
+    """Tell whether a resource's own URI was named, and not one that a template or a prefix would cover too."""
     found = meant.pinned
     return found == meant.capability and catalog.find(found.server, found.kind, found.name) is not None
 
@@ -96,7 +96,7 @@ def _referred(kind: CapabilityKind, text: str) -> Capability | None:
 
 
 def _entitled(catalog: Catalog, scope: Scope, kind: CapabilityKind, title: str, server: str = "") -> Capability | None:
-    """Finds a resource by its title, if nothing else in scope has the same; in one server, if one is given."""
+    """Find a resource by its title, if nothing else in scope has the same; in one server, if one is given."""
     found = [each.capability for each in catalog.by_title(kind, title) if server in ("", each.capability.server)]
     reached = [each for each in found if is_in_scope(scope, each)]
     return reached[0] if len(reached) == 1 else None

@@ -85,7 +85,7 @@ class ProxyTool:
         self._faces = {each: DirectFace(each) for each in SEPARATORS}
 
     async def answer(self, exchange: Exchange, params: Mapping[str, Any], arguments: Json) -> Json:
-        """Returns the tool's result. Raises UnusableArguments."""
+        """Return the tool's result. Raises UnusableArguments."""
         try:
             wanted = read(arguments)
         except InvalidOperation as error:
@@ -95,7 +95,7 @@ class ProxyTool:
         return await self._done(exchange, params, wanted)
 
     async def _in_turn(self, exchange: Exchange, params: Mapping[str, Any], batch: Batch) -> Json:
-        """Does the operations of a batch, one after the other. Raises UnusableArguments."""
+        """Do the operations of a batch, one after the other. Raises UnusableArguments."""
         if RESPONSES in params:  # to which of the calls they are an answer nobody could tell
             raise UnusableArguments(f"{RESPONSES}: not allowed in a batch; answer each question when it is asked")
         exchange.several = True
@@ -106,7 +106,7 @@ class ProxyTool:
         return _with_speaker(results.answer())
 
     async def _item(self, exchange: Exchange, params: Mapping[str, Any], operation: ProxyOperation) -> Json:
-        """Does one operation of a batch and returns its result, also when it fails."""
+        """Do one operation of a batch and return its result, also when it fails."""
         try:
             return await self._done(exchange, params, operation)
         except UnusableArguments as error:
@@ -122,7 +122,7 @@ class ProxyTool:
         return unusable_arguments(self._name, sentence)
 
     async def _done(self, exchange: Exchange, params: Mapping[str, Any], operation: ProxyOperation) -> Json:
-        """Does one operation. Raises UnusableArguments."""
+        """Do one operation. Raises UnusableArguments."""
         try:
             match operation.action:
                 case Action.LIST:
@@ -199,7 +199,7 @@ class ProxyTool:
         return call_request(exchange, method, meant, wanted)
 
     def _named(self, client: Client, operation: ProxyOperation) -> Capability:
-        """Returns the tool or the prompt that is meant."""
+        """Return the tool or the prompt that is meant."""
         if operation.type is ProxyType.TOOL and operation.path in self._own:
             raise InvalidOperation("path: call the guard's own tools directly, not through this one")
         if len(operation.path) > LONGEST_NAME:
@@ -210,12 +210,12 @@ class ProxyTool:
         return found or self._direct(client).named_capability(catalog, kind, operation.path)
 
     def _direct(self, client: Client) -> DirectFace:
-        """Returns the direct face with the separator that this client sees."""
+        """Return the direct face with the separator that this client sees."""
         face = client.face
         return self._faces[face.separator if isinstance(face, DirectFace) else self._separator]
 
     def _absent(self, client: Client, found: Capability | None) -> Json:
-        """Says why there is no definition to show, as a refused call would be told. Unknown and out of scope look the
+        """Say why there is no definition to show, as a refused call would be told. Unknown and out of scope look the
         same.
         """
         said = self._guard.explain(client.caller, found) if found else {}
@@ -237,5 +237,5 @@ class ProxyTool:
 
 
 def _with_speaker(answer: Json) -> Json:
-    """Marks an answer as the guard's unless a server speaks in it."""
+    """Mark an answer as the guard's unless a server speaks in it."""
     return answer if SPEAKER in meta(answer) else with_meta(answer, BY_GUARD)

@@ -51,7 +51,7 @@ class ReplyPages:
         self._shown = settings.shown
 
     def first_page(self, client: Client, call: CallRequest, ended: CallResult, result: Json) -> Json:
-        """Returns the reply, whole or cut to its first page."""
+        """Return the reply, whole or cut to its first page."""
         reply = ended.outcome.reply
         if reply is not None and reply.size <= self._shown:
             return result
@@ -64,7 +64,7 @@ class ReplyPages:
         return _with_way_on(cut.told, self.replies.keep(client, rest), rest, 0, cut.shown)
 
     def next_page(self, client: Client, given: ReadMoreArguments) -> WantedPage:
-        """Returns the requested page. Raises UnusableArguments."""
+        """Return the requested page. Raises UnusableArguments."""
         rest = self.replies.find(client, given.key)
         if rest is None:
             raise UnusableArguments("key: unknown or expired")
@@ -78,7 +78,7 @@ class ReplyPages:
 
 
 def _with_way_on(result: Mapping[str, Any], key: str | None, rest: Rest, offset: int, end: int) -> Json:
-    """Adds which part of the reply this is: for programs, and as the last text for models."""
+    """Add which part of the reply this is: for programs, and as the last text for models."""
     total = len(rest.text)
     place: Json = {**({"key": key} if key else {}), "offset": offset, "end": end, "total": total}
     said = f"[The guard cut this reply: characters {offset} to {end} of {total}."

@@ -59,7 +59,7 @@ class ServersTool:
         self._guard = guard
 
     async def answer(self, caller: Caller, arguments: Json) -> Json | RefusedOperation:
-        """Returns the tool's answer. Raises UnusableArguments."""
+        """Return the tool's answer. Raises UnusableArguments."""
         operation = named_operation(arguments)
         if operation and (operation not in MANAGING or not self._may_manage(caller)):
             return RefusedOperation(operation, Reason.AUTHORITY_PERSON, BY_A_PERSON.format(COMMANDS[operation]))
@@ -126,7 +126,7 @@ class ServersTool:
                 return self._now("enabled", await managing.enable(caller, name))
 
     def _now(self, done: str, name: str, notices: tuple[str, ...] = ()) -> Json:
-        """Returns the server's status after the operation; it may have been removed since."""
+        """Return the server's status after the operation; it may have been removed since."""
         known = self._guard.servers.find(name)
         said: Json = {done: name}
         if known is not None:

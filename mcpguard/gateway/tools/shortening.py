@@ -31,7 +31,7 @@ class ShortenedReply:
 
 
 def shorten(result: Mapping[str, Any], most: int) -> ShortenedReply | None:
-    """Returns the cut reply; None if neither its text nor its structure is longer than `most` characters."""
+    """Return the cut reply; None if neither its text nor its structure is longer than `most` characters."""
     items = _items(result.get("content"))
     texts = [_text(item) for item in items]
     read = [text for text in texts if text is not None]
@@ -59,7 +59,7 @@ def _items(content: object) -> Sequence[object]:
 
 
 def _first(items: Sequence[object], texts: Sequence[str | None], shown: str) -> Iterator[object]:
-    """Returns the items, cut so that their texts together are no longer than what is shown."""
+    """Return the items, cut so that their texts together are no longer than what is shown."""
     place = 0
     for item, text in zip(items, texts, strict=True):
         if text is None:
@@ -75,7 +75,7 @@ def _first(items: Sequence[object], texts: Sequence[str | None], shown: str) -> 
 
 
 def _text(item: object) -> str | None:
-    """Returns what can be read of an item; None if that is nothing."""
+    """Return what can be read of an item; None if that is nothing."""
     match item:
         case {"type": "text", "text": str(text)} | {"type": "resource", "resource": {"text": str(text)}}:
             return text
@@ -86,7 +86,7 @@ def _text(item: object) -> str | None:
 
 
 def _repeats(structure: object, texts: list[str]) -> bool:
-    """Tells whether the structure repeats the texts: it is one of them as JSON, or holds just them under some name."""
+    """Tell whether the structure repeats the texts: it is one of them as JSON, or holds just them under some name."""
     match structure:
         case dict() if len(structure) == 1:
             (only,) = structure.values()

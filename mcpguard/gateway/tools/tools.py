@@ -66,15 +66,15 @@ class Tools:
             self._table |= {proxy.name: ProxyTool(guard, make, seeing, own).answer}
 
     def end_caller(self, caller: str) -> None:
-        """Drops what is kept for a caller that was revoked."""
+        """Drop what is kept for a caller that was revoked."""
         self._reading.replies.end_caller(caller)
 
     def end_session(self, session: str) -> None:
-        """Drops what is kept for a stream that has ended."""
+        """Drop what is kept for a stream that has ended."""
         self._reading.replies.end_session(session)
 
     async def call(self, exchange: Exchange, params: Mapping[str, Any]) -> Json:
-        """Returns the answer of the tool that `params` name, which is one of our own."""
+        """Return the answer of the tool that `params` name, which is one of our own."""
         try:
             return await self._table[params["name"]](exchange, params, params.get("arguments") or {})
         except UnusableArguments as error:

@@ -144,7 +144,7 @@ class LogVerifier:
 def _rested(
     underway: RunningVerification, stopping: threading.Event, monotonic: Callable[[], float]
 ) -> Callable[[int], None]:
-    """Returns a callback that notes how far a verification has come, and rests for as long as it took: calls go
+    """Return a callback that notes how far a verification has come, and rests for as long as it took: calls go
     first."""
     before = monotonic()
 

@@ -85,7 +85,7 @@ class Callers:
         return self._came.get(id_)
 
     def holds(self, caller: Caller) -> bool:
-        """Whether this caller is still one, neither revoked nor expired."""
+        """Tell whether this caller is still one, neither revoked nor expired."""
         return self.is_known(caller.id)
 
     def is_known(self, id_: str) -> bool:
@@ -93,7 +93,7 @@ class Callers:
         return found[0].holds(self._clock.now()) if found is not None else id_ in self._others
 
     def holds_in_store(self, connection: Connection, caller: Caller) -> bool:
-        """Whether the store has this caller, too. A revocation is there first if its answer has not reached us."""
+        """Tell whether the store has this caller, too. A revocation is there first if its answer has not reached us."""
         return caller.id in self._others or stored.is_active(connection, caller.id)
 
     async def load(self, readers: Readers) -> None:

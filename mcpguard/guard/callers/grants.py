@@ -116,7 +116,7 @@ class CallerGrants:
         ]
 
     def anonymous_reaches(self, capability: Capability, effect: Effect) -> bool:
-        """Whether callers without a token may call this."""
+        """Tell whether callers without a token may call this."""
         caller = self._callers.anonymous
         return caller is not None and _may(caller.scope, capability, effect)
 

@@ -21,7 +21,7 @@ class CallerBudgets:
         self._clock = clock
 
     def exhausted_budget(self, caller: Caller, capability: Capability) -> str | None:
-        """Names the budget that leaves no room for one more call; None where all have room."""
+        """Name the budget that leaves no room for one more call; None where all have room."""
         return self._budgets.exhausted_budget(caller, capability, self._clock.monotonic())
 
     def count_handshake(self, caller: Caller) -> int:

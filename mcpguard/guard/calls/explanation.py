@@ -31,7 +31,9 @@ ANYBODY: Final = Caller("", "", Scope(("*",), ("*",), frozenset(Effect)))
 
 
 def is_anybody(caller: Caller) -> bool:
-    """Whether this is `ANYBODY`. A judge with this check explains, and refuses every caller that there really is."""
+    """Tell whether this is `ANYBODY`. A judge with this check explains, and refuses every caller that there really
+    is.
+    """
     return caller is ANYBODY
 
 

@@ -199,7 +199,9 @@ class HoldAnswers:
         return None if self._stands(hold) and self._callers.is_known(hold.caller) else HoldMove.VOID
 
     def _stands(self, hold: HeldCall) -> bool:
-        """Whether the server and the capability are as they were when the call was made, as far as memory knows."""
+        """Tell whether the server and the capability are as they were when the call was made, as far as memory
+        knows.
+        """
         known = self._registry.find(hold.capability.server)
         if known is None or (known.upstream.id, known.upstream.generation) != hold.rests.upstream:
             return False

@@ -64,7 +64,7 @@ class JudgedCall:
                 return reason
 
     def holds_in_store(self, connection: Connection) -> bool:
-        """Whether the store has the same server and approval that this verdict rests on."""
+        """Tell whether the store has the same server and approval that this verdict rests on."""
         if self.upstream is None:
             return True
         pin = (self.pin.id, self.pin.generation) if self.pin else None
@@ -187,7 +187,7 @@ def no_budget(_caller: Caller, _capability: Capability) -> None:
 
 
 def _needs_tasks(known: ServerState, pin: Pin | None) -> bool:
-    """Whether a tool requires MCP tasks, by the definition that its server listed last."""
+    """Tell whether a tool requires MCP tasks, by the definition that its server listed last."""
     if pin is None or pin.kind is not CapabilityKind.TOOL:
         return False
     definition = known.definition(pin.kind, pin.name)

@@ -92,8 +92,8 @@ class OpenCall:
         self._course = course
 
     def confirm_in_store(self, connection: Connection) -> bool:
-        """Whether the verdict still holds in the transaction that stores the opening. Stores what becomes of a hold,
-        too."""
+        """Tell whether the verdict still holds in the transaction that stores the opening. Stores what becomes of a
+        hold, too."""
         return self._rests(self._judged, connection) and (self._part is None or self._part.store(connection))
 
     async def work(self, entry: Entry) -> Outcome:

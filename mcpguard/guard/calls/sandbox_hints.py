@@ -40,7 +40,7 @@ def hint_after_end(why: str, launch: Launch) -> Detail | None:
 
 
 def sentence(needs: Iterable[Need]) -> str:
-    """Tells what a server seems to need that its sandbox keeps from it."""
+    """Tell what a server seems to need that its sandbox keeps from it."""
     return " ".join((*(need.fact for need in needs), CONFINED))
 
 

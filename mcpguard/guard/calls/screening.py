@@ -227,7 +227,9 @@ class Screener:
     async def _looked(
         self, server: str, value: Mapping[str, Any], mode: Screening, size: int, checks: SchemaChecks | None
     ) -> tuple[bool | None, ScreenedReply]:
-        """Whether the result matches its output schema, None where that cannot be told; and what was found in it."""
+        """Tell whether the result matches its output schema, None where that cannot be told; and what was found in
+        it.
+        """
         given, around = self._values_of(server), self._around(server)
         if size <= LARGE and is_plain(bare := envelope.without_our_keys(value), given, around):
             return _fits(bare, checks), ScreenedReply(bare)
@@ -273,7 +275,7 @@ def _text(value: object) -> str:
 
 
 def _fits(value: Mapping[str, Any], checks: SchemaChecks | None) -> bool | None:
-    """Whether a result matches its output schema. A result without structured content does not."""
+    """Tell whether a result matches its output schema. A result without structured content does not."""
     if checks is None or isinstance(checks, AcceptsAnything):
         return True
     return checks.describes(value[STRUCTURE]) if STRUCTURE in value else False

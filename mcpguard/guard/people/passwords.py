@@ -95,7 +95,7 @@ class Passwords:
 
 
 def check_new_password(name: str, password: str) -> None:
-    """Raises Undecidable for a password that this user may not have."""
+    """Raise Undecidable for a password that this user may not have."""
     plain = unicodedata.normalize("NFKC", password)
     if len(plain) < SHORTEST:
         raise Undecidable(f"a password must have at least {SHORTEST} characters; a few words are easy to remember")
@@ -106,7 +106,7 @@ def check_new_password(name: str, password: str) -> None:
 
 
 def fits_limits(password: str) -> bool:
-    """Whether a text is short enough, and valid enough, to be anybody's password."""
+    """Tell whether a text is short enough, and valid enough, to be anybody's password."""
     try:
         return len(password) <= LONGEST_BYTES and len(_bytes(password)) <= LONGEST_BYTES
     except UnicodeEncodeError:

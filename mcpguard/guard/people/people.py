@@ -71,7 +71,7 @@ class People:
         return Principal(user.id, user.name, user.role, "user", session.id, recent)
 
     def holds(self, principal: Principal) -> bool:
-        """Whether a principal is still valid: the same session or token, and the same role."""
+        """Tell whether a principal is still valid: the same session or token, and the same role."""
         # Looked up again, not remembered: a page that stays open must notice that its user was disabled or has another
         # role.
         digest = self._shown.get(principal.session if principal.kind == "user" else principal.id, b"")

@@ -81,7 +81,7 @@ class SignIns:
             await self._end([session], "asked", by)
 
     async def sign_out_everywhere(self, user: User, by: Actor) -> int:
-        """End all sessions of a user; returns how many. Raises LedgerUnavailable; then they have not ended."""
+        """End all sessions of a user; return how many. Raises LedgerUnavailable; then they have not ended."""
         async with self._people.changing():
             mine = [session.id for session in self._people.sessions(user)]
             await self._end(mine, "everywhere", by)

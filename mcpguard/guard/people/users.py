@@ -109,7 +109,7 @@ class Users:
         return await self._change(proven.name, "own_password", decision, renewed, lambda each: each.id != session)
 
     async def end_session(self, session: str, decision: Decision) -> User:
-        """End a session; returns its user. Raises Undecidable, UserUnknown or LedgerUnavailable."""
+        """End a session; return its user. Raises Undecidable, UserUnknown or LedgerUnavailable."""
         found = self._people.session(session)
         user = None if found is None else self._people.user_of(found[0].user)
         if user is None:
@@ -205,7 +205,7 @@ def no_such_session() -> UserUnknown:
 
 
 def check_name(name: str) -> None:
-    """Raises Undecidable for a text that cannot be a user's name."""
+    """Raise Undecidable for a text that cannot be a user's name."""
     if NAME.fullmatch(name) is None:
         raise Undecidable(
             "the name must have 1 to 63 of a to z, 0 to 9, `-`, `_` and `.`, and begin with a letter or digit"
@@ -213,7 +213,7 @@ def check_name(name: str) -> None:
 
 
 def check_reason(decision: Decision) -> None:
-    """Raises Undecidable where the written reason is too long to be recorded."""
+    """Raise Undecidable where the written reason is too long to be recorded."""
     if len(decision.why) > LONGEST_WHY:
         raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
 

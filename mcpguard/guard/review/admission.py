@@ -117,7 +117,7 @@ class Admission:
         return AddedServer(declared.name, notices)
 
     def ever_had(self, name: str) -> bool:
-        """Whether there is or was a server of this name."""
+        """Tell whether there is or was a server of this name."""
         return any(each.name == name for each in self._registry.ever())
 
     async def patch(
@@ -260,7 +260,7 @@ class Admission:
 
 
 def _check_launch(launch: Launch) -> None:
-    """Raises NotDeclared for a secret that is written out, and for a reference where it would decide what code runs."""
+    """Raise NotDeclared for a secret that is written out, and for a reference where it would decide what code runs."""
     match launch:
         case StdioLaunch():
             problems = [f"args[{at}] {_WRITTEN_OUT}" for at in secret_arguments(launch.arguments)]
@@ -275,7 +275,7 @@ def _check_launch(launch: Launch) -> None:
 
 
 def _check_name(label: str) -> None:
-    """Raises NotDeclared for a name that would become another. The sentence repeats nothing that was sent."""
+    """Raise NotDeclared for a name that would become another. The sentence repeats nothing that was sent."""
     if not is_unambiguous_name(label):
         form = "1 to 63 of a to z, 0 to 9, - and _, beginning with a letter or digit, without __"
         raise NotDeclared((f"invalid server name; it must be {form}",))

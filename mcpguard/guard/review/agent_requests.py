@@ -111,19 +111,19 @@ class AgentRequests:
         return AddedServer(done.name, done.notices + request_notices(asked))
 
     async def remove(self, caller: Caller, name: str) -> str:
-        """Remove a server; returns its name. Raises Unknown, and what `Admission.remove` does."""
+        """Remove a server; return its name. Raises Unknown, and what `Admission.remove` does."""
         known = self._reached(caller, name)
         await self._admission.remove(known.name, known.upstream.revision, self._actor(caller))
         return known.name
 
     async def disable(self, caller: Caller, name: str) -> str:
-        """Disable a server; returns its name. Raises Unknown, IllegalMove or LedgerUnavailable."""
+        """Disable a server; return its name. Raises Unknown, IllegalMove or LedgerUnavailable."""
         known = self._reached(caller, name)
         await self._decisions.disable(known.name, Decision(self._actor(caller), WHY), caller.id)
         return known.name
 
     async def enable(self, caller: Caller, name: str) -> str:
-        """Enable a server again; returns its name. Raises Forbidden where another has disabled it, and as `disable`."""
+        """Enable a server again; return its name. Raises Forbidden where another has disabled it, and as `disable`."""
         known = self._reached(caller, name)
         await self._decisions.enable_again(known.name, Decision(self._actor(caller), WHY), caller.id)
         return known.name
@@ -166,7 +166,9 @@ class AgentRequests:
 
 
 def _switched(patch: Members) -> bool | None:
-    """Whether a patch only enables (true) or disables (false) a server; None for any other. Both at once is refused."""
+    """Tell whether a patch only enables (true) or disables (false) a server; None for any other. Both at once is
+    refused.
+    """
     given = [name for name in _SWITCHES if name in patch]
     if not given:
         return None
@@ -182,7 +184,7 @@ def _bounded(members: object) -> None:
 
 
 def _without_references(value: object) -> None:
-    """Raises Undecidable for a reference: an agent must not have the guard hand its secrets to a server."""
+    """Raise Undecidable for a reference: an agent must not have the guard hand its secrets to a server."""
     match value:
         case str():
             if misplaced_reference(value):

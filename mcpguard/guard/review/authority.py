@@ -5,7 +5,7 @@ from mcpguard.guard.people.users import check_reason
 
 
 def check_authority(answer: Answer, decision: Decision) -> None:
-    """Raises Forbidden for somebody who may not give this answer, and Undecidable where the reason is missing or too
+    """Raise Forbidden for somebody who may not give this answer, and Undecidable where the reason is missing or too
     long. An inspection needs no reason."""
     if answer in WIDENING:
         decision.by.check_widening()

@@ -52,7 +52,7 @@ def missing_confirmations(known: ServerState, pin: Pin, effect: Effect, read: Co
 
 
 def check_launch_confirmed(known: ServerState, read: ConfirmedFindings) -> None:
-    """Raises Unread where a server that is not approved has grave findings in its launch that `read` leaves out."""
+    """Raise Unread where a server that is not approved has grave findings in its launch that `read` leaves out."""
     left = known.launch_findings.grave - read.get(None, frozenset())
     if left and known.upstream.standing is not UpstreamStanding.APPROVED:
         raise Unread(f"{SERVER_ITSELF} {known.name}", left)

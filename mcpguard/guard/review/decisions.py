@@ -233,7 +233,7 @@ class Decisions:
         effect: Effect | None = None,
         read: Collection[str] = (),
     ) -> Effect | None:
-        """Decide about one capability; returns the effect that it has then. Raises as `approve`.
+        """Decide about one capability; return the effect that it has then. Raises as `approve`.
 
         `read`: the rules of the grave findings in it that were read.
         """

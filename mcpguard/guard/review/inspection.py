@@ -277,7 +277,7 @@ async def _seen_to(aside: _Aside) -> None:
 
 
 def consequences(launch: StdioLaunch, why: str) -> str:
-    """Says what would run without a sandbox, and where, for a reviewer who is asked for consent."""
+    """Say what would run without a sandbox, and where, for a reviewer who is asked for consent."""
     folder = f" in {launch.folder}" if launch.folder else ""
     command = shlex.join((shown_command(launch.command), *shown_arguments(launch.arguments)))
     return (

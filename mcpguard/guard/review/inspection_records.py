@@ -120,7 +120,7 @@ class InspectionRecords:
 
 
 def check_not_blocked(known: ServerState) -> None:
-    """Raises Undecidable for a blocked server, which nobody may inspect."""
+    """Raise Undecidable for a blocked server, which nobody may inspect."""
     if known.upstream.standing is UpstreamStanding.BLOCKED:
         raise Undecidable(f"{known.name} is blocked; quarantine it first to inspect it again")
 

@@ -67,7 +67,7 @@ def _fit(about: str, said: object) -> Mapping[str, object]:
 
 
 def _look(about: str, said: object, left: int) -> None:
-    """Raises Undecidable for what is nested too deeply, and for what may be a secret."""
+    """Raise Undecidable for what is nested too deeply, and for what may be a secret."""
     match said:
         case Mapping() | list() if not left:
             raise Undecidable(f"{about} may be nested at most {DEEPEST} levels deep")

@@ -38,6 +38,6 @@ def differences(known: ServerState, seen: ReviewedVersions) -> tuple[str, ...]:
 
 
 def check_as_seen(known: ServerState, seen: ReviewedVersions) -> None:
-    """Raises Stale where something is no longer as the reviewer saw it."""
+    """Raise Stale where something is no longer as the reviewer saw it."""
     if moved := differences(known, seen):
         raise Stale(moved)

@@ -29,7 +29,7 @@ class AnswerRoom:
         self._left = MOST_BYTES
 
     def takes(self, one: Json, instead_of: Json | None = None) -> bool:
-        """Whether a value fits, perhaps in place of one that is shown already. If it does, it is counted."""
+        """Tell whether a value fits, perhaps in place of one that is shown already. If it does, it is counted."""
         more = len(dumps(one)) - (len(dumps(instead_of)) if instead_of is not None else 0)
         if more > self._left:
             return False

@@ -268,7 +268,7 @@ def _hold(hold: HeldCall, before: HoldState) -> dict[str, Scalar]:
 
 
 def is_worth_a_record(before: Pin, after: Pin) -> bool:
-    """Whether a move of a capability is recorded by itself: where something approved is lost or comes back.
+    """Tell whether a move of a capability is recorded by itself: where something approved is lost or comes back.
 
     What never was approved is only counted, so that no server can fill the audit log by listing new tools.
     """

@@ -102,7 +102,7 @@ class Intake:
                     known.announce()
 
     def is_altering(self, server: str) -> bool:
-        """Whether a server is being quarantined because its program is another than the inspected one."""
+        """Tell whether a server is being quarantined because its program is another than the inspected one."""
         return server in self._altering
 
     async def take_in(

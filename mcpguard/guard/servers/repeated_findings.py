@@ -32,7 +32,9 @@ class RepeatedFindings:
         self._told: dict[str, _Told] = {}
 
     def is_due(self, server: str, upstream: str, before: Fields, now: Fields) -> bool:
-        """Whether the findings `now` are to be recorded. `before`: the last ones, where nothing was recorded since."""
+        """Tell whether the findings `now` are to be recorded. `before`: the last ones, where nothing was recorded
+        since.
+        """
         told = self._told.get(server)
         # A server that was removed and added again under the same name starts anew.
         if told is None or told.upstream != upstream:

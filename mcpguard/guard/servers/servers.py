@@ -66,16 +66,16 @@ class Servers:
         return self._registry.find(name) is not None
 
     def is_in_force(self, known: ServerState) -> bool:
-        """Whether what the server is known to offer is what it listed last, on the connection that calls use."""
+        """Tell whether what the server is known to offer is what it listed last, on the connection that calls use."""
         listing = self._fleet.in_force(known.name) if self._fleet else None
         return listing is not None and listing is known.listing
 
     def is_reachable(self, known: ServerState) -> bool:
-        """Whether there is a connection that calls could use."""
+        """Tell whether there is a connection that calls could use."""
         return self._fleet is not None and self._fleet.is_connected(known.name)
 
     def is_starting(self, known: ServerState) -> bool:
-        """Whether a server is being connected for the first time, so that a call may wait for it.
+        """Tell whether a server is being connected for the first time, so that a call may wait for it.
 
         So it is, too, while a server whose program was exchanged is being quarantined: a call waits, and is told that.
         """

@@ -66,7 +66,7 @@ class ServerChange:
     refound: tuple[tuple[str, Fingerprint, InspectionFindings], ...] = ()
 
     def is_stored(self, known: ServerState) -> bool:
-        """Whether the change has anything to store."""
+        """Tell whether the change has anything to store."""
         same = self.upstream == known.upstream and self.declared == known.declared
         return not same or bool(self.pins or self.forgotten or self.facts or self.refound)
 

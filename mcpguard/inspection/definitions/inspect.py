@@ -25,14 +25,14 @@ NO_SURROUNDINGS: Final = Surroundings()
 
 
 def all_rules() -> tuple[DetectorRule, ...]:
-    """Returns every rule for definitions, in the order in which they are applied."""
+    """Return every rule for definitions, in the order in which they are applied."""
     return (*(rule for detector in DEFINITION_DETECTORS for rule in detector.rules), _CUT)
 
 
 def inspect_definition(
     definition: Mapping[str, object], surroundings: Surroundings = NO_SURROUNDINGS
 ) -> InspectionFindings:
-    """Returns the findings in a definition and its risk.
+    """Return the findings in a definition and its risk.
 
     `definition` is a tool, resource, template or prompt. A server's instructions come as `{"instructions": …}`.
     """
@@ -43,7 +43,7 @@ def inspect_definition(
 
 
 def combined_risk(findings: Iterable[Finding]) -> int:
-    """Returns the risk of these findings together, from 0 to 100."""
+    """Return the risk of these findings together, from 0 to 100."""
     worst: dict[str, float] = {}
     for finding in findings:
         worst[finding.rule] = max(finding.confidence, worst.get(finding.rule, 0.0))

@@ -105,7 +105,7 @@ _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def inspect_launch(launch: Launch) -> tuple[Finding, ...]:
-    """Returns the findings in the command line, the environment or the URL of a server."""
+    """Return the findings in the command line, the environment or the URL of a server."""
     match launch:
         case StdioLaunch():
             return tuple(_process(launch))
@@ -114,7 +114,7 @@ def inspect_launch(launch: Launch) -> tuple[Finding, ...]:
 
 
 def program_name(command: str) -> str:
-    """Returns the name of a program, without its folders and without an ending that Windows adds."""
+    """Return the name of a program, without its folders and without an ending that Windows adds."""
     name = PureWindowsPath(PurePosixPath(command).name).name.lower()
     return name.removesuffix(".exe").removesuffix(".cmd").removesuffix(".bat")
 
@@ -169,7 +169,7 @@ def _packages(name: str, arguments: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def _first(arguments: tuple[str, ...], start: int, valued: frozenset[str] = _VALUED) -> int | None:
-    """Returns the place of the first argument that is neither an option nor the value of one."""
+    """Return the place of the first argument that is neither an option nor the value of one."""
     after_value = False
     for at in range(start, len(arguments)):
         if not after_value and not arguments[at].startswith("-"):
@@ -179,7 +179,7 @@ def _first(arguments: tuple[str, ...], start: int, valued: frozenset[str] = _VAL
 
 
 def is_pinned(package: str) -> bool:
-    """Tells whether a package has one exact version: `name@1.2.3`, `name==1.2.3`, or a commit of a repository."""
+    """Tell whether a package has one exact version: `name@1.2.3`, `name==1.2.3`, or a commit of a repository."""
     if package.startswith((".", "/", "~")) or "\\" in package:
         return True  # a local path: the fingerprint of the artifact covers it
     name, mark, version = package.rpartition("==") if "==" in package else package.rpartition("@")
@@ -202,7 +202,7 @@ def _container(arguments: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def reference_in_code(launch: Launch) -> int | None:
-    """Returns the place of an argument that decides what code runs and refers to a file; None if there is none.
+    """Return the place of an argument that decides what code runs and refers to a file; None if there is none.
 
     Such a reference would let the code change while the launch, and so its fingerprint, stays the same.
     """

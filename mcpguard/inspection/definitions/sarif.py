@@ -21,13 +21,13 @@ _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def empty_log(rules: Iterable[DetectorRule]) -> dict[str, Any]:
-    """Returns the document with its rules and no results yet."""
+    """Return the document with its rules and no results yet."""
     driver = {"name": "mcpguard", "version": __version__, "rules": [_rule(each) for each in rules]}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": []}]}
 
 
 def sarif_results(uri: str, line: int, findings: Iterable[Finding]) -> Iterator[dict[str, Any]]:
-    """Yields a result for each finding in the given line of the file at `uri`."""
+    """Yield a result for each finding in the given line of the file at `uri`."""
     for finding in findings:
         evidence = finding.evidence
         yield {

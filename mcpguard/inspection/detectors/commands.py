@@ -55,7 +55,7 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 
 def find_command(plain: str) -> tuple[int, int] | None:
-    """Returns the span of the first dangerous command in a text in lower case."""
+    """Return the span of the first dangerous command in a text in lower case."""
     for each in _ALWAYS:
         if (at := plain.find(each)) >= 0 and not (each[0].isalnum() and at and plain[at - 1].isalnum()):
             return at, at + len(each)

@@ -42,7 +42,7 @@ class DetectorRule:
     hard: bool = False
 
     def finding_at(self, evidence: Evidence) -> Finding:
-        """Returns the finding that this rule is broken there."""
+        """Return the finding that this rule is broken there."""
         return Finding(self.id, self.threat, self.severity, self.confidence, self.hard, self.title, evidence)
 
 
@@ -65,7 +65,7 @@ class Surroundings:
     since: Mapping[str, Mapping[str, Since]] | None = None
 
     def imitated_server(self, mine: str, other: str) -> str | None:
-        """Returns the server that has offered the tool `other` for longest, if it was there before `mine`."""
+        """Return the server that has offered the tool `other` for longest, if it was there before `mine`."""
         offering = sorted(server for server, tools in self.others.items() if other in tools)
         if self.since is None or not offering:
             return offering[0] if offering else None
@@ -108,7 +108,7 @@ class Phrases:
     """Subjects of tools that have a legitimate reason to use such phrases."""
 
     def find_in(self, text: Text, more: Mapping[str, list[PhraseHit]] | None = None) -> Finding | None:
-        """Returns the first match in a text as a finding. `more`: meanings that only this detector knows."""
+        """Return the first match in a text as a finding. `more`: meanings that only this detector knows."""
         meanings = text.meanings
         if more:
             meanings |= mask(meaning for meaning, places in more.items() if places)
@@ -125,7 +125,7 @@ class Phrases:
         return None
 
     def find_for_tool(self, subject: DefinitionTexts, text: Text) -> Finding | None:
-        """Returns the first match as a finding, a weak one if the tool's subject gives it a reason."""
+        """Return the first match as a finding, a weak one if the tool's subject gives it a reason."""
         finding = self.find_in(text)
         return as_weak_finding(finding) if finding and not self.topics.isdisjoint(subject.purpose) else finding
 
@@ -144,7 +144,7 @@ class Phrases:
 
 
 def phrases(rule: DetectorRule, *patterns: str, unless: tuple[str, ...] = (), topics: str = "") -> Phrases:
-    """Returns a rule with its patterns. Raises ValueError for a meaning that the vocabulary does not have."""
+    """Return a rule with its patterns. Raises ValueError for a meaning that the vocabulary does not have."""
     ours, excuses = tuple(map(pattern, patterns)), tuple(map(pattern, unless))
     if unknown := {meaning for each in (*ours, *excuses) for step in each.steps for meaning in step} - _MEANINGS:
         raise ValueError(f"unknown meaning: {', '.join(unknown)}")
@@ -152,7 +152,7 @@ def phrases(rule: DetectorRule, *patterns: str, unless: tuple[str, ...] = (), to
 
 
 def phrase_detector(*rules: Phrases) -> Detector:
-    """Returns a detector that looks for phrases anywhere in a definition."""
+    """Return a detector that looks for phrases anywhere in a definition."""
 
     def find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
         for text in subject.texts:
@@ -164,13 +164,13 @@ def phrase_detector(*rules: Phrases) -> Detector:
 
 
 def as_weak_finding(finding: Finding) -> Finding:
-    """Returns the finding with little weight, for text that quotes an attack or has a reason for such words."""
+    """Return the finding with little weight, for text that quotes an attack or has a reason for such words."""
     severity = Severity.INFO if finding.severity is Severity.INFO else Severity.LOW
     return replace(finding, severity=severity, confidence=finding.confidence * _REPORTED, hard=False)
 
 
 def _is_reported(text: Text, hit: PhraseHit) -> bool:
-    """Tells whether the sentence began by saying that it is about such phrases."""
+    """Tell whether the sentence began by saying that it is about such phrases."""
     at = text.tokens.positions[hit.first]
     for mark in text.hits.get("NOBODY_SPEAKS", ()):
         if mark.first >= hit.first:
@@ -182,7 +182,7 @@ def _is_reported(text: Text, hit: PhraseHit) -> bool:
 
 
 def _is_condition(text: Text, mark: PhraseHit) -> bool:
-    """Tells whether the sentence is "if the page has the phrase …", after which an order follows."""
+    """Tell whether the sentence is "if the page has the phrase …", after which an order follows."""
     return any(
         0 < mark.first - when.last <= _CLOSE and not _ended(text, when.last, mark.first)
         for when in text.hits.get("WHEN", ())
@@ -190,7 +190,7 @@ def _is_condition(text: Text, mark: PhraseHit) -> bool:
 
 
 def _is_forbidden(text: Text, hit: PhraseHit) -> bool:
-    """Tells whether the sentence forbids what was found; a negated "forget" forbids nothing."""
+    """Tell whether the sentence forbids what was found; a negated "forget" forbids nothing."""
     prohibitions = text.hits.get("NEVER", ())
     never = [each for each in prohibitions if each.last < hit.first]
     if not never or any(hit.first <= each.first <= hit.last for each in prohibitions):
@@ -201,7 +201,7 @@ def _is_forbidden(text: Text, hit: PhraseHit) -> bool:
 
 
 def _is_neither(text: Text, hit: PhraseHit) -> bool:
-    """Tells whether the sentence only forbids to act without doing what was found."""
+    """Tell whether the sentence only forbids to act without doing what was found."""
     positions = text.tokens.positions
     return any(each.first == hit.first for each in text.hits.get("WITHOUT", ())) and any(
         positions[hit.first] - positions[each.last] <= _NEITHER and not _ended(text, each.last, hit.first)

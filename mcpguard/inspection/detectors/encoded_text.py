@@ -24,7 +24,7 @@ _WHOLE: Final = frozenset({"percent", "entities", "joined words"})
 
 
 def decoding_detector(detectors: tuple[Detector, ...]) -> Detector:
-    """Returns the detector that decodes a text and passes the result to these detectors."""
+    """Return the detector that decodes a text and passes the result to these detectors."""
 
     def find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
         left = _MOST

@@ -79,14 +79,14 @@ def _hidden(text: Text) -> Iterator[tuple[int, DetectorRule]]:
 
 
 def is_suspicious(char: str) -> bool:
-    """Tells whether the character may hide something, depending on where it stands."""
+    """Tell whether the character may hide something, depending on where it stands."""
     if char.isascii():
         return (char < " " and char not in _BREAKS) or char == "\x7f"
     return unicodedata.category(char) in _UNSEEN or _selects(char) or char in BLANK_LETTERS
 
 
 def rule_broken_by(raw: str, at: int, char: str) -> DetectorRule | None:
-    """Returns the rule that the suspicious character breaks at this place; None where it belongs there."""
+    """Return the rule that the suspicious character breaks at this place; None where it belongs there."""
     before, after = raw[at - 1] if at else "", raw[at + 1 : at + 2]
     if "\U000e0000" <= char <= "\U000e007f":
         return None if _in_flag(raw, at) else _TAGS
@@ -114,13 +114,13 @@ def _selects(char: str) -> bool:
 
 
 def _in_flag(raw: str, at: int) -> bool:
-    """Tells whether a tag belongs to the flag of a region: a black flag with at most six tags."""
+    """Tell whether a tag belongs to the flag of a region: a black flag with at most six tags."""
     start = raw.rfind(_BLACK_FLAG, max(0, at - 7), at)
     return start >= 0 and _CANCEL in raw[start : start + 8]
 
 
 def _joins(before: str, after: str) -> bool:
-    """Tells whether a joiner belongs there: between emoji, and in scripts whose letters join."""
+    """Tell whether a joiner belongs there: between emoji, and in scripts whose letters join."""
     return all(
         char
         and ((ord(char) > 0x2190 and unicodedata.category(char) in {"So", "Sk", "Mn"}) or 0x0590 <= ord(char) <= 0x0E00)

@@ -41,7 +41,7 @@ class _Name:
     distinct: bool
 
     def marks(self) -> Iterator[tuple[str, object]]:
-        """Yields the keys of which two similar names share one: names that differ by a letter share a half."""
+        """Yield the keys of which two similar names share one: names that differ by a letter share a half."""
         yield "same", self.name
         yield "looks", self.skeleton
         yield "better", self.parts - _CLAIMS
@@ -68,7 +68,7 @@ def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Find
 
 @lru_cache(maxsize=4)
 def _by_key(names: frozenset[str]) -> dict[tuple[str, object], list[_Name]]:
-    """Returns the names by their keys. They are read once for all definitions: there may be thousands of them."""
+    """Return the names by their keys. They are read once for all definitions: there may be thousands of them."""
     names_by_key: dict[tuple[str, object], list[_Name]] = {}
     for other in (_name(each) for each in names if len(each) <= _LONGEST):
         for key in {*other.marks()}:
@@ -99,7 +99,7 @@ def _alike(mine: _Name, other: _Name) -> DetectorRule | None:
 
 
 def _one_letter(one: str, two: str) -> bool:
-    """Tells whether two names differ by one letter or by two swapped ones; a plural or a number is no trick."""
+    """Tell whether two names differ by one letter or by two swapped ones; a plural or a number is no trick."""
     short, long = sorted((one, two), key=len)
     if len(long) - len(short) > 1 or long.rstrip("s0123456789") == short.rstrip("s0123456789"):
         return False

@@ -32,13 +32,13 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 
 def _passes(name: str) -> bool:
-    """Tells whether most letters are plain, as in `ƒetch`. A name in another script throughout imitates nothing."""
+    """Tell whether most letters are plain, as in `ƒetch`. A name in another script throughout imitates nothing."""
     plain = sum(char.isascii() and char.isalnum() for char in name)
     return plain > len(name) // 2
 
 
 def _mixed(text: Text) -> tuple[int, int] | None:
-    """Returns the first word that mixes Latin letters with look-alikes. Signs of units (μs) are too short to count."""
+    """Return the first word that mixes Latin letters with look-alikes. Signs of units (μs) are too short to count."""
     words = (word for word in text.raw.split()[:_MOST] if not word.isascii())
     at = 0
     for word in words:
@@ -52,7 +52,7 @@ def _mixed(text: Text) -> tuple[int, int] | None:
 
 
 def _two_scripts(word: str) -> bool:
-    """Tells whether a word has plain Latin letters and those of another script. The Turkish i is a Latin letter."""
+    """Tell whether a word has plain Latin letters and those of another script. The Turkish i is a Latin letter."""
     foreign = any(not char.isascii() and not unicodedata.name(char, "").startswith("LATIN") for char in word)
     return foreign and any("a" <= char <= "z" for char in word)
 
@@ -62,7 +62,7 @@ def _letters(word: str) -> list[str]:
 
 
 def _styled(text: Text) -> int | None:
-    """Returns where a word in mathematical or enclosed letters ends; None if there is none."""
+    """Return where a word in mathematical or enclosed letters ends; None if there is none."""
     run = 0
     for at, char in enumerate(text.raw):
         styled = ord(char) > 0x24F and ((char.isalpha() or unicodedata.category(char) == "So") and _is_styled(char))
@@ -73,7 +73,7 @@ def _styled(text: Text) -> int | None:
 
 
 def _is_styled(char: str) -> bool:
-    """Tells whether the character stands for a Latin letter without being one."""
+    """Tell whether the character stands for a Latin letter without being one."""
     plain = unicodedata.normalize("NFKC", char)[0]
     return (plain.isascii() and plain.isalpha()) or STYLED.match(unicodedata.name(char, "")) is not None
 

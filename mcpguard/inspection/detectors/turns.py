@@ -79,7 +79,7 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 
 def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -> Iterator[Finding]:
-    """Yields the first mark that stands at the beginning of a word; `filesystem:` has none."""
+    """Yield the first mark that stands at the beginning of a word; `filesystem:` has none."""
     if len(plain) != len(text.raw):
         plain = text.raw  # some letters have a lower case of two
     for mark in marks:
@@ -95,7 +95,7 @@ def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -
 
 
 def _is_of(plain: str, at: int, mark: str) -> bool:
-    """Tells whether the mark stands within a sentence, as in "the system instructions of an assistant"."""
+    """Tell whether the mark stands within a sentence, as in "the system instructions of an assistant"."""
     return (
         mark.startswith(("system ", "ai", "llm", "instruction"))
         and plain[max(0, at - 2) : at - 1].isalpha()

@@ -28,12 +28,12 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 
 def depends_on_patterns(definition: Mapping[str, object]) -> bool:
-    """Tells whether only the patterns decide if a schema of this definition can be used."""
+    """Tell whether only the patterns decide if a schema of this definition can be used."""
     return any(is_usable(definition.get(member), with_patterns=False) is None for member in _RULES)
 
 
 def find_unusable_patterns(definition: Mapping[str, object]) -> Iterator[Finding]:
-    """Yields a finding for each schema that cannot be used because of its patterns."""
+    """Yield a finding for each schema that cannot be used because of its patterns."""
     for member, rule in _RULES.items():
         schema = definition.get(member)
         undecided = is_usable(schema, with_patterns=False) is None

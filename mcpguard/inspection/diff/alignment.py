@@ -33,7 +33,7 @@ class Effort:
     refusals: int = 0
 
     def spend(self, steps: int) -> bool:
-        """Spends the steps and returns True if there are enough left; otherwise spends nothing and returns False."""
+        """Spend the steps and return True if there are enough left; otherwise spend nothing and return False."""
         if steps > self.left:
             self.refusals += 1
             return False
@@ -42,7 +42,7 @@ class Effort:
 
 
 def common_length(length: int, same: Callable[[int, int], bool]) -> int:
-    """Returns how far two things agree from their beginning, by halving; `same(a, b)` compares from `a` to `b`."""
+    """Return how far two things agree from their beginning, by halving; `same(a, b)` compares from `a` to `b`."""
     low, high = 0, length
     while low < high:
         middle = (low + high + 1) // 2
@@ -54,7 +54,7 @@ def common_length(length: int, same: Callable[[int, int], bool]) -> int:
 
 
 def align(old: Sequence[Hashable], new: Sequence[Hashable], effort: Effort) -> list[Run]:
-    """Returns what the sequences have in common, in order; no run crosses another."""
+    """Return what the sequences have in common, in order; no run crosses another."""
     numbers: dict[Hashable, int] = {}
     olds = [numbers.setdefault(element, len(numbers)) for element in old]
     news = [numbers.setdefault(element, len(numbers)) for element in new]
@@ -110,7 +110,7 @@ def _between(runs: list[Run], start: int, end: int, new_start: int, new_end: int
 
 
 def _shortest(old: list[int], new: list[int], effort: Effort) -> list[Run] | None:
-    """Runs Myers' greedy search; returns None if it takes too many edits or steps."""
+    """Run Myers' greedy search; return None if it takes too many edits or steps."""
     furthest = {1: 0}
     trace = []
     for edits in range(min(MOST_EDITS, len(old) + len(new)) + 1):
@@ -143,7 +143,7 @@ def _walked_back(trace: list[dict[int, int]], at: int, new_at: int) -> list[Run]
 
 
 def _anchors(old: list[int], new: list[int]) -> list[Run]:
-    """Returns the longest chain of elements that occur exactly once in both."""
+    """Return the longest chain of elements that occur exactly once in both."""
     counts, new_counts = Counter(old), Counter(new)
     places = {element: at for at, element in enumerate(new) if new_counts[element] == 1}
     pairs = [(at, places[element]) for at, element in enumerate(old) if counts[element] == 1 and element in places]

@@ -47,7 +47,7 @@ class WordDiff:
 
 
 def compare_words(old: str, new: str, effort: Effort | None = None) -> WordDiff:
-    """Returns the difference between two strings. Two empty strings have no spans at all."""
+    """Return the difference between two strings. Two empty strings have no spans at all."""
     effort = effort or Effort(EFFORT)
     refusals = effort.refusals
     head = _same_head(old, new)

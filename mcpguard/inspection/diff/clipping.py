@@ -37,17 +37,17 @@ class _Shown(dict[int, str]):
 
 
 def code_point(char: str, times: int = 1) -> str:
-    """Returns a character as its code point in brackets, with how often it is repeated."""
+    """Return a character as its code point in brackets, with how often it is repeated."""
     return f"⟨U+{ord(char):04X}⟩" if times == 1 else f"⟨U+{ord(char):04X}, {times} times⟩"
 
 
 def escape_hidden(text: str) -> str:
-    """Returns the whole text with hidden characters made visible. Line breaks stay."""
+    """Return the whole text with hidden characters made visible. Line breaks stay."""
     return text.translate(_Shown())
 
 
 def clip(text: str, most: int) -> str:
-    """Returns about `most` characters of the text, from both ends, with hidden characters made visible."""
+    """Return about `most` characters of the text, from both ends, with hidden characters made visible."""
     beginning, used = _beginning(text, most)
     if used == len(text):
         return beginning
@@ -56,14 +56,14 @@ def clip(text: str, most: int) -> str:
 
 
 def omission(characters: int) -> str:
-    """Returns a note that so many characters are left out; "" for none."""
+    """Return a note that so many characters are left out; "" for none."""
     if not characters:
         return ""
     return f"⟨…, {characters} {'character' if characters == 1 else 'characters'} more⟩"
 
 
 def _beginning(text: str, most: int) -> tuple[str, int]:
-    """Returns what is shown of the beginning, and how many characters of the text that covers."""
+    """Return what is shown of the beginning, and how many characters of the text that covers."""
     shown: list[str] = []
     used = spent = 0
     for run in _OVER_AND_OVER.finditer(text, 0, 16 * most):
@@ -81,7 +81,7 @@ def _beginning(text: str, most: int) -> tuple[str, int]:
 
 
 def value_as_text(value: object) -> str:
-    """Returns a value as text: a string in quotes as it is, anything else as JSON."""
+    """Return a value as text: a string in quotes as it is, anything else as JSON."""
     if isinstance(value, str):
         return f'"{value}"'
     try:
@@ -100,7 +100,7 @@ def _on_one_line(value: object) -> str:
 
 
 def json_pointer(path: tuple[str | int, ...]) -> str:
-    """Returns the path as a JSON pointer (RFC 6901) on one line. A very long or deep one is cut."""
+    """Return the path as a JSON pointer (RFC 6901) on one line. A very long or deep one is cut."""
     keys = [_key(key) for key in path[: _MOST_KEYS // 2]]
     rest = path[_MOST_KEYS // 2 :]
     if len(rest) > _MOST_KEYS // 2:
@@ -116,7 +116,7 @@ def _key(key: str | int) -> str:
 
 
 def new_characters(before: str, after: str, most: int) -> tuple[tuple[str, ...], int]:
-    """Returns the unusual characters that only `after` has, deceptive ones first, and how many more there are."""
+    """Return the unusual characters that only `after` has, deceptive ones first, and how many more there are."""
     if after.isascii() or len(before) + len(after) > _MOST_LOOKED_AT:
         return (), 0
     new = sorted(set(after).difference(before, _TYPOGRAPHY), key=lambda char: (_harmless(char), char))

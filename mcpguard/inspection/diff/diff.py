@@ -41,7 +41,7 @@ _FIRST: Final = dict.fromkeys(
 
 
 def compare_definitions(before: object, after: object) -> Diff:
-    """Returns how `after` differs from `before`."""
+    """Return how `after` differs from `before`."""
     return _Comparison().run(before, after)
 
 
@@ -67,7 +67,7 @@ class _Comparison:
         self._effort = Effort(EFFORT)
 
     def run(self, before: object, after: object) -> Diff:
-        """Compares the two, level by level."""
+        """Compare the two, level by level."""
         self._value(_Place(None, None, None), before, after)
         while self._waiting:
             place, old, new = self._waiting.popleft()
@@ -82,7 +82,7 @@ class _Comparison:
         return Diff(changes, LeftOut(self._more, places, len(self._not_compared) - len(places)))
 
     def _value(self, place: _Place, old: object, new: object, *, alone: bool = False) -> None:
-        """Compares two values. An `alone` one is compared in detail at once: to see if it is the same costs as much."""
+        """Compare two values. An `alone` one is compared in detail at once: to see if it is the same costs as much."""
         if type(old) is not type(new):
             self._change(place, old, new)
         elif isinstance(old, dict | list) and isinstance(new, dict | list):
@@ -105,7 +105,7 @@ class _Comparison:
             self._value(child, old[str(child.old)], new[str(child.new)], alone=len(nested) == 1)
 
     def _both(self, place: _Place, old: dict[str, Any], new: dict[str, Any]) -> list[_Place]:
-        """Compares the members that both have, and returns the places of those that have to be compared in detail."""
+        """Compare the members that both have, and return the places of those that have to be compared in detail."""
         nested = []
         for rank, (key, value) in enumerate(_ordered(place, old)):
             other = new.get(key, _ABSENT)
@@ -117,7 +117,7 @@ class _Comparison:
         return nested
 
     def _either(self, place: _Place, old: dict[str, Any], new: dict[str, Any]) -> None:
-        """Reports the members that only one of them has."""
+        """Report the members that only one of them has."""
         for rank, (key, value) in enumerate(_ordered(place, old)):
             if key not in new and self._room():
                 self._change(_Place(place, key, None, rank), value, None)
@@ -150,7 +150,7 @@ class _Comparison:
                 self._value(_Place(place, head + at, head + new_at, rank), olds[at], news[new_at])
 
     def _room(self) -> bool:
-        """Tells whether one more change may be reported; if not, counts it."""
+        """Tell whether one more change may be reported; if not, counts it."""
         if len(self._found) < MOST_CHANGES:
             return True
         self._more += 1
@@ -174,7 +174,7 @@ class _Comparison:
 
 
 def _chain(place: _Place) -> list[_Place]:
-    """Returns the places from the outermost to this one."""
+    """Return the places from the outermost to this one."""
     links = []
     while place.within is not None:
         links.append(place)
@@ -187,7 +187,7 @@ def _path(chain: list[_Place], *, old: bool) -> Path:
 
 
 def _ordered(place: _Place, members: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Returns the members of a definition as they are read, and those of anything else as the server has them."""
+    """Return the members of a definition as they are read, and those of anything else as the server has them."""
     if place.within is not None:
         return members.items()
     first = [(key, members[key]) for key in _FIRST if key in members]

@@ -43,7 +43,7 @@ class _Unhidden(dict[int, str]):
 
 
 def breaks(text: str) -> int:
-    """Returns how many sentences end in the text at most."""
+    """Return how many sentences end in the text at most."""
     return sum(map(text.count, "\n.!?"))
 
 
@@ -52,7 +52,7 @@ def sentences(text: str) -> list[str]:
 
 
 def pieces(text: str) -> list[str]:
-    """Returns words, runs of spaces, and single characters of every other kind."""
+    """Return words, runs of spaces, and single characters of every other kind."""
     return [text[match.start() : match.end()] for match in _PIECE.finditer(classes(text))]
 
 
@@ -61,7 +61,7 @@ def classes(text: str) -> str:
 
 
 def within_word(text: str, at: int) -> bool:
-    """Tells whether a word goes on across this place."""
+    """Tell whether a word goes on across this place."""
     return 0 < at < len(text) and _class(text[at - 1]) == _class(text[at]) == "w"
 
 

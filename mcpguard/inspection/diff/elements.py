@@ -25,7 +25,7 @@ class Pair(NamedTuple):
 
 
 def same_ends(old: list[Any], new: list[Any], sameness: Sameness) -> tuple[int, int]:
-    """Returns how many elements at the beginning, and how many at the end, are known to be the same."""
+    """Return how many elements at the beginning, and how many at the end, are known to be the same."""
     shorter = min(len(old), len(new))
     if shorter < _WORTH_TRIMMING:
         return 0, 0
@@ -38,7 +38,7 @@ def same_ends(old: list[Any], new: list[Any], sameness: Sameness) -> tuple[int, 
 
 
 def match_elements(old: list[Any], new: list[Any], sameness: Sameness, effort: Effort) -> list[Pair] | None:
-    """Returns which element became which, without those known to be the same; None if only the order has changed."""
+    """Return which element became which, without those known to be the same; None if only the order has changed."""
     if max(len(old), len(new)) > MOST_ELEMENTS:
         return list(_in_order(Run(0, 0, 0), Run(len(old), len(new), 0)))
     keys, new_keys = _keys(old, sameness), _keys(new, sameness)
@@ -73,7 +73,7 @@ def _names(elements: list[Any]) -> list[Hashable]:
 
 
 def _left(old: list[Any], new: list[Any], after: Run, before: Run) -> Iterator[Pair]:
-    """Yields the pairs between two matches."""
+    """Yield the pairs between two matches."""
     olds, news = old[after.old + after.length : before.old], new[after.new + after.length : before.new]
     if len(olds) == len(news) or all(isinstance(element, dict) for element in olds + news):
         yield from _in_order(after, before)

@@ -17,7 +17,7 @@ _CUT: Final = "…"
 
 
 def cut_excerpt(definition: object, evidence: Evidence) -> str:
-    """Returns the excerpt for a finding; "" where its place is not known."""
+    """Return the excerpt for a finding; "" where its place is not known."""
     text = text_at(definition, evidence.path)
     if text is None or not 0 <= evidence.start <= evidence.end <= len(text):
         return ""
@@ -31,7 +31,7 @@ def cut_excerpt(definition: object, evidence: Evidence) -> str:
 
 
 def text_at(definition: object, path: str) -> str | None:
-    """Returns the string at this path, or the name of a member there; None if there is neither."""
+    """Return the string at this path, or the name of a member there; None if there is neither."""
     if path.endswith(_CUT) or "/" not in path:
         return None
     names = [part.replace("~1", "/").replace("~0", "~") for part in path.removeprefix(_NAME).split("/")[1:]]

@@ -39,7 +39,7 @@ class PhrasePart(NamedTuple):
 
 
 def merge_into_phrases(parts: list[PhrasePart], effort: Effort) -> list[PhrasePart]:
-    """Returns the parts, which alternate between kept and replaced, as a person would put them."""
+    """Return the parts, which alternate between kept and replaced, as a person would put them."""
     exact = join_parts([piece for part in parts for piece in split_hidden(part, effort)])
     whole = exact
     for _ in range(_PASSES):
@@ -53,14 +53,14 @@ def merge_into_phrases(parts: list[PhrasePart], effort: Effort) -> list[PhrasePa
 
 
 def join_parts(parts: Iterable[PhrasePart]) -> list[PhrasePart]:
-    """Returns the parts joined, so that kept and replaced ones alternate and none is empty."""
+    """Return the parts joined, so that kept and replaced ones alternate and none is empty."""
     filled = (part for part in parts if part.old or part.new)
     groups = (list(group) for _, group in groupby(filled, key=lambda part: part.unchanged))
     return [PhrasePart("".join(part.old for part in group), "".join(part.new for part in group)) for group in groups]
 
 
 def split_hidden(part: PhrasePart, effort: Effort) -> Iterator[PhrasePart]:
-    """Yields the part, character by character if its texts differ in hidden characters only."""
+    """Yield the part, character by character if its texts differ in hidden characters only."""
     old, new = part
     length = len(old) + len(new)
     replaced = not part.unchanged and old and new and length <= _LONGEST_HIDDEN
@@ -116,7 +116,7 @@ def _by_chance(left: PhrasePart, kept: str, right: PhrasePart) -> bool:
 
 
 def _moved(left: PhrasePart, part: PhrasePart, right: PhrasePart) -> list[PhrasePart]:
-    """Returns the same addition or removal with a better beginning: it may roll along the kept texts around it."""
+    """Return the same addition or removal with a better beginning: it may roll along the kept texts around it."""
     text = part.old or part.new
     around = left.old[-_FARTHEST:] + text + right.old[:_FARTHEST]
     start = min(len(left.old), _FARTHEST)
@@ -138,7 +138,7 @@ def _moved(left: PhrasePart, part: PhrasePart, right: PhrasePart) -> list[Phrase
 
 
 def _begins(text: str, at: int, length: int) -> int:
-    """Returns how well an addition reads that begins at this place; more is better."""
+    """Return how well an addition reads that begins at this place; more is better."""
     before = text[max(at - 2, 0) : at]
     if within_word(text, at) or within_word(text, at + length):
         return 0

@@ -23,14 +23,14 @@ class Sameness:
         self._left = most
 
     def are_same(self, one: Sized, other: Sized) -> bool:
-        """Tells whether two objects, or two lists, are known to be the same."""
+        """Tell whether two objects, or two lists, are known to be the same."""
         if len(one) != len(other):
             return False
         key = self.key(one)
         return key is not None and key == self.key(other)
 
     def key(self, value: object) -> bytes | None:
-        """Returns a key that is equal for the same values only; None if there is none to be had."""
+        """Return a key that is equal for the same values only; None if there is none to be had."""
         if self._left < 0:
             return None
         try:

@@ -53,7 +53,7 @@ class ShownChange:
 
 
 def shown_changes(diff: Diff) -> Iterator[ShownChange]:
-    """Yields every change; later ones are shorter if much was shown before."""
+    """Yield every change; later ones are shorter if much was shown before."""
     left = _ALTOGETHER
     for change in diff.changes:
         most = max(min(MOST_SHOWN, left), _LEAST)
@@ -64,7 +64,7 @@ def shown_changes(diff: Diff) -> Iterator[ShownChange]:
 
 
 def as_json(diff: Diff) -> dict[str, object]:
-    """Returns the diff as JSON that can be encoded, whatever the definitions contain."""
+    """Return the diff as JSON that can be encoded, whatever the definitions contain."""
     return {
         "changes": [asdict(change) for change in shown_changes(diff)],
         "complete": diff.complete,
@@ -93,7 +93,7 @@ def _shown(change: ValueChange, most: int) -> ShownChange:
 
 
 def _readable(words: WordDiff) -> bool:
-    """Tells whether enough was kept that it helps to show the old and the new text in one."""
+    """Tell whether enough was kept that it helps to show the old and the new text in one."""
     size = dict.fromkeys(Fate, 0)
     for fate, text in words.spans:
         size[fate] += len(text)
@@ -115,7 +115,7 @@ def _spans(spans: tuple[WordSpan, ...], most: int) -> Iterator[ShownSpan]:
 
 
 def _context(text: str, *, first: bool, last: bool) -> str:
-    """Returns the kept text beside a change, from a space to a space if there is one near."""
+    """Return the kept text beside a change, from a space to a space if there is one near."""
     head = "" if first else text[:_CONTEXT]
     tail = "" if last else text[len(head) :][-_CONTEXT:]
     if len(text) - len(head) - len(tail) <= 2 * _CONTEXT:
@@ -134,7 +134,7 @@ def _notes(change: ValueChange) -> Iterator[str]:
 
 
 def omissions(diff: Diff) -> Iterator[str]:
-    """Yields a sentence for each thing that the diff leaves out."""
+    """Yield a sentence for each thing that the diff leaves out."""
     left = diff.left_out
     if left.changes:
         yield f"{len(diff.changes)} changes are shown; there are at least {left.changes} more"
@@ -144,7 +144,7 @@ def omissions(diff: Diff) -> Iterator[str]:
 
 
 def render_lines(diff: Diff) -> list[str]:
-    """Returns the diff as lines for a terminal; none if there is no difference."""
+    """Return the diff as lines for a terminal; none if there is no difference."""
     lines = [line for change in shown_changes(diff) for line in _lines(change)]
     return [*lines, *(f"⟨{sentence}⟩" for sentence in omissions(diff))]
 
@@ -164,7 +164,7 @@ def _lines(change: ShownChange) -> Iterator[str]:
 
 
 def _inline(span: ShownSpan) -> str:
-    """Returns a span between its markers; a backslash breaks up what looks like one in foreign text."""
+    """Return a span between its markers; a backslash breaks up what looks like one in foreign text."""
     text = span.text
     for looks in ("[-", "-]", "{+", "+}"):
         text = text.replace(looks, f"{looks[0]}\\{looks[1]}")
@@ -178,7 +178,7 @@ def _inline(span: ShownSpan) -> str:
 
 
 def _inside(text: str, brackets: str) -> str:
-    """Returns the text so that no bracket at its edges makes a marker with the sign beside it."""
+    """Return the text so that no bracket at its edges makes a marker with the sign beside it."""
     if text.endswith(brackets[0]):
         text += "\\"
     return "\\" + text if text.startswith(brackets[1]) else text

@@ -29,7 +29,7 @@ def _from_base64(run: str) -> str | None:
 
 
 def _from_turned_base64(run: str) -> str | None:
-    """Decodes base64 that is reversed or in rot13."""
+    """Decode base64 that is reversed or in rot13."""
     if len(run) > _LONGEST_TURNED:
         return None
     bare = run.strip("=")
@@ -96,7 +96,7 @@ def _from_escapes(run: str) -> str | None:
 
 
 def _from_spaced(run: str) -> str:
-    """Joins letters that are set apart by one character; more than one of them parts two words."""
+    """Join letters that are set apart by one character; more than one of them parts two words."""
     marks = {char for char in run if not char.isalnum() and char != " "}
     apart = r"[ .·_*-]{2,3}| +" if marks and " " in run else r"[ .·_*-]{2,3}"
     words = re.split(apart, run)
@@ -141,7 +141,7 @@ def _text(data: bytes) -> str | None:
 
 
 def _readable(plain: str) -> bool:
-    """Tells whether a text is letters, digits, blanks and punctuation, and not one long word."""
+    """Tell whether a text is letters, digits, blanks and punctuation, and not one long word."""
     if len(plain) < _LEAST:
         return False
     usual = sum(char.isalnum() or char.isspace() or char in _BETWEEN for char in plain)

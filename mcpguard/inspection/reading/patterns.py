@@ -25,7 +25,7 @@ Hits = Mapping[str, Sequence[PhraseHit]]
 
 
 def mask(meanings: Iterable[str]) -> int:
-    """Returns the meanings as bits of a number, so that most patterns can be skipped quickly."""
+    """Return the meanings as bits of a number, so that most patterns can be skipped quickly."""
     bits = 0
     for meaning in meanings:
         bits |= 1 << _BITS.setdefault(meaning, len(_BITS))
@@ -47,14 +47,14 @@ class MeaningPattern:
     """For each step, the mask of the meanings of which a text has to have one."""
 
     def may_match(self, meanings: int) -> bool:
-        """Tells whether a text with these meanings, as a mask, can match."""
+        """Tell whether a text with these meanings, as a mask, can match."""
         for step in self.needs:  # noqa: SIM110 - the innermost loop of all: a generator takes three times as long
             if not meanings & step:
                 return False
         return True
 
     def find(self, hits: Hits, positions: Sequence[int]) -> PhraseHit | None:
-        """Returns the first place that matches."""
+        """Return the first place that matches."""
         if self.within:
             return _together([_either(hits, step) for step in self.steps], self.within, positions)
         reached = [(hit, hit.first) for hit in _either(hits, self.steps[0])]
@@ -69,7 +69,7 @@ class MeaningPattern:
 
 
 def pattern(text: str) -> MeaningPattern:
-    """Reads a pattern as detectors write it: `NEVER 2 TELL|SPEAK 3 USER _`."""
+    """Read a pattern as detectors write it: `NEVER 2 TELL|SPEAK 3 USER _`."""
     steps: list[tuple[str, ...]] = []
     gaps: list[int] = []
     if text.startswith("~"):
@@ -95,7 +95,7 @@ def _either(hits: Hits, step: tuple[str, ...]) -> list[PhraseHit]:
 def _next(
     reached: list[tuple[PhraseHit, int]], hits: list[PhraseHit], gap: int, positions: Sequence[int]
 ) -> Iterator[tuple[PhraseHit, int]]:
-    """Yields the hits that follow closely on one that was reached, each with the start of the nearest of these."""
+    """Yield the hits that follow closely on one that was reached, each with the start of the nearest of these."""
     by_end = sorted(reached, key=lambda each: each[0].last)
     ends = [hit.last for hit, _ in by_end]
     for hit in hits:
@@ -105,7 +105,7 @@ def _next(
 
 
 def _together(steps: Sequence[Sequence[PhraseHit]], within: int, positions: Sequence[int]) -> PhraseHit | None:
-    """Returns the first place where a hit of each step, each another word, stands close to the others."""
+    """Return the first place where a hit of each step, each another word, stands close to the others."""
     latest: dict[int, PhraseHit] = {}
     for hit, step in merge(*([(hit, step) for hit in hits] for step, hits in enumerate(steps))):
         latest[step] = hit

@@ -47,7 +47,7 @@ class Tokens:
 
 
 def tokens(text: str) -> Tokens:
-    """Returns the words of a text with their places."""
+    """Return the words of a text with their places."""
     folded, places = _folded(text)
     result, position, before = Tokens(), 0, 0
     for match in _WORD.finditer(folded):
@@ -62,17 +62,17 @@ def tokens(text: str) -> Tokens:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Returns the words of a text."""
+    """Return the words of a text."""
     return tuple(tokens(text).words)
 
 
 def word_runs(folded: str) -> list[str]:
-    """Returns the words of a folded text, without their places."""
+    """Return the words of a folded text, without their places."""
     return _WORD.findall(folded)
 
 
 def _pause(between: str) -> int:
-    """Returns the extra distance between two words. A full stop within a path or a number adds none."""
+    """Return the extra distance between two words. A full stop within a path or a number adds none."""
     if between.isspace():
         return _LINE if "\n" in between else 0
     ended = any(
@@ -84,7 +84,7 @@ def _pause(between: str) -> int:
 
 
 def _folded(text: str) -> tuple[str, list[int] | None]:
-    """Returns the text to compare, and the original place of each of its characters; None if places are the same."""
+    """Return the text to compare, and the original place of each of its characters; None if places are the same."""
     if text.isascii():
         return text.lower(), None
     chars: list[str] = []
@@ -98,7 +98,7 @@ def _folded(text: str) -> tuple[str, list[int] | None]:
 
 @lru_cache(maxsize=8192)
 def plain_char(char: str) -> str:
-    """Returns a character as it is compared; "" for an invisible one."""
+    """Return a character as it is compared; "" for an invisible one."""
     if char.isascii():
         return char.lower()
     if unicodedata.category(char) in {"Cf", "Co", "Cn", "Cs", "Mc"}:
@@ -114,7 +114,7 @@ def _known(word: str) -> str:
 
 
 def folded_word(word: str) -> str:
-    """Returns a word of a folded text as it is compared: in Latin letters, where it looks Latin."""
+    """Return a word of a folded text as it is compared: in Latin letters, where it looks Latin."""
     if word.isascii():
         return word
     return _known(word) if len(word) <= _LONGEST else word
@@ -124,7 +124,7 @@ _DIGITS: Final = str.maketrans("013457$@", "oieastsa")
 
 
 def possible_words(word: str) -> Iterator[str]:
-    """Yields the word, and the word that it is if its digits stand for letters: pr0mpt, 1gn0re."""
+    """Yield the word, and the word that it is if its digits stand for letters: pr0mpt, 1gn0re."""
     yield word
     if len(word) <= _LONGEST and not word.isalpha() and not word.isdigit():
         plain = word.translate(_DIGITS)

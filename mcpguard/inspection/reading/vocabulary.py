@@ -48,7 +48,7 @@ class _Node:
 
 
 def forms(entry: str) -> tuple[str, ...]:
-    """Returns the forms of an entry: `copy+_to` stands for copies, copied and copying to as well."""
+    """Return the forms of an entry: `copy+_to` stands for copies, copied and copying to as well."""
     verb, plus, rest = entry.partition("+")
     if not plus:
         return (entry,)
@@ -86,7 +86,7 @@ class Vocabulary:
         node.grow(phrase[-1], stem=entry.endswith("*")).meanings.update(meanings)
 
     def find(self, text: Tokens) -> dict[str, list[PhraseHit]]:
-        """Returns where a text has each meaning, in order."""
+        """Return where a text has each meaning, in order."""
         hits: dict[str, list[PhraseHit]] = {}
         first: dict[str, tuple[_Node, ...]] = {}
         for at, word in enumerate(text.words):
@@ -100,7 +100,7 @@ class Vocabulary:
 
 
 def _followed(nodes: tuple[_Node, ...], text_words: list[str], at: int) -> Iterator[tuple[int, _Node]]:
-    """Yields the end of every phrase that begins at this word."""
+    """Yield the end of every phrase that begins at this word."""
     reached: list[_Node] = list(nodes)
     while reached:
         yield from ((at, node) for node in reached)

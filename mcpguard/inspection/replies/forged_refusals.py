@@ -29,7 +29,7 @@ _SAID: Final = re.compile(
 
 
 def find_forged_refusal(value: Mapping[str, Any], whole: str) -> Finding | None:
-    """Returns the finding in a reply or an error, if any. `whole`: all of its text."""
+    """Return the finding in a reply or an error, if any. `whole`: all of its text."""
     if any(_is_refusal(value.get(name)) for name in ("structuredContent", "data")):
         return _FORM.finding_at(_NOWHERE)
     if not any(hint in whole for hint in _HINTS) and "GUARD" not in whole and "Guard" not in whole:

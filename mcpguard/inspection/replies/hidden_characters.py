@@ -30,12 +30,12 @@ _HARD: Final = frozenset({"hidden.tags"})
 
 
 def may_hide(block: str) -> bool:
-    """Tells whether a block has characters that may hide something."""
+    """Tell whether a block has characters that may hide something."""
     return any(map(is_suspicious, set(block)))
 
 
 def find_hidden(block: str) -> Iterator[Finding]:
-    """Yields a finding for each kind of hidden characters that is no accident."""
+    """Yield a finding for each kind of hidden characters that is no accident."""
     plain = _COLOURS.sub("", block) if "\x1b" in block else block
     counts, rules = Counter[str](), dict[str, DetectorRule]()
     for _, char, rule in _every(plain):
@@ -50,7 +50,7 @@ def find_hidden(block: str) -> Iterator[Finding]:
 
 
 def show_hidden(block: str) -> tuple[str, int]:
-    """Returns the text with every hidden character written as its code point, and how many those were."""
+    """Return the text with every hidden character written as its code point, and how many those were."""
     parts, after, times = list[str](), 0, 0
     for at, char, _ in _every(block):
         parts += (block[after:at], visible(char))

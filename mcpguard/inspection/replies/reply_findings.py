@@ -58,19 +58,19 @@ HARD: Final = frozenset({"secrecy.order", "encoded.order", "steering.next", "ove
 
 
 def blocks(text: str) -> Iterator[str]:
-    """Yields the text in blocks that overlap."""
+    """Yield the text in blocks that overlap."""
     step = BLOCK - _OVERLAP  # so that a phrase across an edge stands whole in one of the two blocks
     for start in range(0, max(len(text) - _OVERLAP, 1), step):
         yield text[start : start + BLOCK]
 
 
 def worth_reading(block: str, surroundings: Surroundings) -> bool:
-    """Tells whether the words of a block could add up to a finding."""
+    """Tell whether the words of a block could add up to a finding."""
     return bool(_CODES.search(block.encode(errors="replace"))) or _may_say(block, surroundings)
 
 
 def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]:
-    """Returns the findings in a block: those of its riskiest window, and those in what the block decodes to."""
+    """Return the findings in a block: those of its riskiest window, and those in what the block decodes to."""
     most = max((_found(window, surroundings) for window in _windows(block, surroundings)), key=_risk, default=())
     decoded = tuple(_in_codes(block, surroundings))
     if _risk((*most, *decoded)) < (ABOUT if _is_about(block) else ENOUGH):
@@ -79,7 +79,7 @@ def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]
 
 
 def is_hard(findings: Iterable[Finding]) -> bool:
-    """Tells whether the findings in a block can hardly be harmless."""
+    """Tell whether the findings in a block can hardly be harmless."""
     every = tuple(findings)
     return _risk(every) >= SURE and any(each.rule in HARD for each in every)
 
@@ -102,7 +102,7 @@ def _windows(block: str, surroundings: Surroundings) -> Iterator[str]:
 
 
 def _may_say(text: str, surroundings: Surroundings) -> bool:
-    """Tells whether a text, as it stands, could have enough signs for a finding."""
+    """Tell whether a text, as it stands, could have enough signs for a finding."""
     if _MARKS.search(text.encode(errors="replace")) or (not text.isascii() and _MIXED.search(text)):
         return True
     return _may_say_enough(text, surroundings)
@@ -120,7 +120,7 @@ def _found(window: str, surroundings: Surroundings) -> tuple[Finding, ...]:
 
 
 def _in_codes(block: str, surroundings: Surroundings) -> Iterator[Finding]:
-    """Yields encoded orders. Of a long run only the beginning is decoded, of one that fills a block nothing."""
+    """Yield encoded orders. Of a long run only the beginning is decoded, of one that fills a block nothing."""
     raw = block.encode(errors="replace")
     matches = (each[0] for each in _CODES.finditer(raw) if len(each[0]) < BLOCK and not _ID.fullmatch(each[0]))
     runs = [each[:_LONGEST_CODE].decode(errors="ignore") for each in islice(matches, _MOST_CODES)]
@@ -134,7 +134,7 @@ def _in_codes(block: str, surroundings: Surroundings) -> Iterator[Finding]:
 
 
 def _risk(findings: Iterable[Finding]) -> float:
-    """Returns the risk of signs together. A second sign of the same family adds only a part of its weight."""
+    """Return the risk of signs together. A second sign of the same family adds only a part of its weight."""
     left, seen = 1.0, set[str]()
     for each in sorted({one.rule: one for one in findings}.values(), key=lambda one: -one.confidence):
         family = each.rule if each.rule.startswith(_APART) else each.rule.partition(".")[0]
@@ -145,7 +145,7 @@ def _risk(findings: Iterable[Finding]) -> float:
 
 @cache
 def _full(rule: str) -> float:
-    """Returns the confidence of a rule where nothing weakens it."""
+    """Return the confidence of a rule where nothing weakens it."""
     every = (each for detector in (*REPLY_DETECTORS, DECODED_REPLY_DETECTOR) for each in detector.rules)
     return next(each.confidence for each in every if each.id == rule)
 
@@ -164,14 +164,14 @@ class _Phrases:
 
 @cache
 def _glance() -> tuple[Glance, tuple[_Phrases, ...]]:
-    """Returns the vocabulary by its words, and the patterns of each rule, the weightiest rule first."""
+    """Return the vocabulary by its words, and the patterns of each rule, the weightiest rule first."""
     rules = (each for detector in REPLY_DETECTORS for each in detector.phrases if REPLY_WEIGHTS[each.rule.id])
     rule_patterns = [_Phrases(REPLY_WEIGHTS[each.rule.id], each.patterns, _needs(each.patterns)) for each in rules]
     return Glance(*TABLES), tuple(sorted(rule_patterns, key=lambda one: -one.worth))
 
 
 def _needs(patterns: Iterable[MeaningPattern]) -> int:
-    """Returns the meanings of which a match needs one: of each pattern, the step that is in the fewest texts."""
+    """Return the meanings of which a match needs one: of each pattern, the step that is in the fewest texts."""
     needs = 0
     for each in patterns:
         needs |= min(each.needs, key=lambda step: (bool(step & ALWAYS), step.bit_count()))
@@ -213,7 +213,7 @@ def _names(words: set[str], names: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=8)
 def _by_first(names: frozenset[str]) -> dict[str, list[frozenset[str]]]:
-    """Returns the other words of names, by the first word."""
+    """Return the other words of names, by the first word."""
     rests: dict[str, list[frozenset[str]]] = {}
     for first, *rest in filter(None, map(steering.telling_words, names)):
         rests.setdefault(first, []).append(frozenset(rest))

@@ -58,7 +58,7 @@ class ScreenedReply:
 
 
 def is_plain(value: object, given: KnownSecrets, around: Surroundings) -> bool:
-    """Tells whether a glance shows that a small value is clean, within a few milliseconds."""
+    """Tell whether a glance shows that a small value is clean, within a few milliseconds."""
     strings = _Strings(value, lambda: True)
     whole = "\n".join(strings.every)
     if (
@@ -78,7 +78,7 @@ def is_plain(value: object, given: KnownSecrets, around: Surroundings) -> bool:
 def screen_reply(
     value: object, mode: Screening, given: KnownSecrets, around: Surroundings, still: Still
 ) -> ScreenedReply:
-    """Scans all of a value, and masks it where the mode says so. Raises OutOfTime."""
+    """Scan all of a value, and masks it where the mode says so. Raises OutOfTime."""
     strings = _Strings(value, still)  # as the server sent them: what is masked below hides nothing from the rules
     findings: dict[str, Finding] = {}
     hard, places = False, 0
@@ -122,7 +122,7 @@ def _sure(chunk: list[dict[str, str]], still: Still) -> tuple[str, ...]:
 
 
 def _neutral(name: str, text: str, *, secrets: bool, still: Still) -> tuple[str, int]:
-    """Returns a text with its secrets masked and its hidden characters shown, and how many places that were."""
+    """Return a text with its secrets masked and its hidden characters shown, and how many places that were."""
     places = 0
     if secrets:
         text, places = _without_secrets(name, text, still)
@@ -138,7 +138,7 @@ def _neutral(name: str, text: str, *, secrets: bool, still: Still) -> tuple[str,
 
 
 def _without_secrets(name: str, text: str, still: Still) -> tuple[str, int]:
-    """Masks secrets part by part, and again shifted by half a part, so that one across a seam is masked as well."""
+    """Mask secrets part by part, and again shifted by half a part, so that one across a seam is masked as well."""
     places = 0
     for shift in (0, CHUNK // 2) if len(text) > CHUNK else (0,):
         parts = [text[:shift]] if shift else []
@@ -185,7 +185,7 @@ class _Strings:
             self.named.append((name, text))
 
     def chunks(self) -> Iterator[list[dict[str, str]]]:
-        """Yields strings with their names, about `CHUNK` characters at a time."""
+        """Yield strings with their names, about `CHUNK` characters at a time."""
         some, size = list[dict[str, str]](), 0
         for name, text in self.named:
             for start in range(0, max(len(text) - _OVERLAP, 1), CHUNK - _OVERLAP):
@@ -200,7 +200,7 @@ class _Strings:
 
 
 def _as_text(holder: Mapping[str, object], key: str) -> tuple[object, bool]:
-    """Returns what is scanned of a member, and whether that is media instead of text."""
+    """Return what is scanned of a member, and whether that is media instead of text."""
     value = holder[key]
     if key == "blob" and isinstance(value, str):
         text = _decoded(holder, value)
@@ -209,7 +209,7 @@ def _as_text(holder: Mapping[str, object], key: str) -> tuple[object, bool]:
 
 
 def _decoded(holder: Mapping[str, object], blob: str) -> str | None:
-    """Returns the text that the bytes of a resource are declared to be; None if they are none."""
+    """Return the text that the bytes of a resource are declared to be; None if they are none."""
     kind = holder.get("mimeType")
     if not isinstance(kind, str) or not kind.startswith(_TEXTUAL):
         return None
@@ -222,7 +222,7 @@ def _decoded(holder: Mapping[str, object], blob: str) -> str | None:
 def _changed(
     value: object, change: Callable[[str, str], tuple[str, int]], still: Still, *, everything: bool = False
 ) -> tuple[Any, int]:
-    """Returns the value with its strings changed, and in how many places.
+    """Return the value with its strings changed, and in how many places.
 
     It recurses: a value is no deeper than a message may be.
     """

@@ -33,7 +33,7 @@ _ALPHABETS: Final = {_turned(word, by): 26 - by for word in _TELLTALE.split() fo
 
 
 def layers(text: Text) -> Iterator[Text]:
-    """Yields every text that this one decodes to, also in several steps."""
+    """Yield every text that this one decodes to, also in several steps."""
     left, size = [(text, 0)], 0
     for at in range(MOST_LAYERS):
         if at >= len(left) or left[at][1] >= MOST_DEEP:

@@ -38,7 +38,7 @@ _ASCII_WORDS: Final = re.compile(r"[a-z0-9]+")
 
 
 def words_of(text: str) -> set[str]:
-    """Returns the different words of a text, split as for reading."""
+    """Return the different words of a text, split as for reading."""
     if text.isascii():
         return set(_ASCII_WORDS.findall(text.lower()))
     return {folded_word(word) for word in word_runs(text.translate(_FOLDING))}
@@ -75,7 +75,7 @@ class Glance:
         self._whole.setdefault(key, []).append((bits, frozenset(known) - {key}))
 
     def possible_meanings(self, words: set[str], text: str) -> int:
-        """Returns the meanings that a text with these words may have, as a mask."""
+        """Return the meanings that a text with these words may have, as a mask."""
         seen = ALWAYS | _forms(text)
         for word in words:
             sure, perhaps = self._of(word)
@@ -86,7 +86,7 @@ class Glance:
         return seen
 
     def _looked_up(self, word: str) -> tuple[int, tuple[tuple[int, frozenset[str]], ...]]:
-        """Returns the meanings of a word by itself, and those it has together with others."""
+        """Return the meanings of a word by itself, and those it has together with others."""
         entries = [*self._entries(word)]
         sure = 0
         for bits, rest in entries:

@@ -24,7 +24,7 @@ _NUMBER: Final = re.compile(r"\+\d[\d -]{6,18}+|\b[A-Z]{2}\d{2}[ ]?\d{4}|\b0x[0-
 
 
 def find_marks(text: str, tokens: Tokens) -> dict[str, list[PhraseHit]]:
-    """Returns the words that each mark covers, by its meaning."""
+    """Return the words that each mark covers, by its meaning."""
     if not tokens.words or tokens.ends[0] - tokens.starts[0] == len(text) != len(tokens.words[0]):
         return {}  # a name that was taken apart
     hits_by_meaning = {
@@ -39,7 +39,7 @@ def find_marks(text: str, tokens: Tokens) -> dict[str, list[PhraseHit]]:
 
 
 def _hits(spans: Iterator[tuple[int, int]], tokens: Tokens) -> list[PhraseHit]:
-    """Returns the words that the spans cover or touch, in order."""
+    """Return the words that the spans cover or touch, in order."""
     hits = set()
     for start, end in spans:
         first = bisect_right(tokens.ends, start)

@@ -66,7 +66,7 @@ class Text:
     """The words of the tool's own name, if it has several: where a text has them, the tool speaks of itself."""
 
     def evidence_at(self, start: int, end: int) -> Evidence:
-        """Returns evidence for a part of the text; for a decoded text, evidence for all that it was decoded from."""
+        """Return evidence for a part of the text; for a decoded text, evidence for all that it was decoded from."""
         return self.source or Evidence(self.path, self.offset + start, self.offset + end)
 
     @cached_property
@@ -96,12 +96,12 @@ class Text:
         return mask(self.hits)
 
     def evidence_of(self, hit: PhraseHit) -> Evidence:
-        """Returns evidence for the words of a hit."""
+        """Return evidence for the words of a hit."""
         return self.evidence_at(self.tokens.starts[hit.first], self.tokens.ends[hit.last])
 
 
 def _acting(hits: dict[str, list[PhraseHit]], marked: dict[str, list[PhraseHit]]) -> dict[str, list[PhraseHit]]:
-    """Returns all hits, without verbs in the name of something, which tell nobody to do anything."""
+    """Return all hits, without verbs in the name of something, which tell nobody to do anything."""
     names = (hit for hit in marked.get("NAMED", ()) if hit.last - hit.first < _LONGEST_CALLED)
     named = {at for hit in names for at in range(hit.first, hit.last + 1)}
     for verb in ACTS if named else ():
@@ -155,7 +155,7 @@ class _Reader:
 
 
 def read_texts(definition: Mapping[str, object]) -> DefinitionTexts:
-    """Returns the texts of a definition, as many as the limits allow."""
+    """Return the texts of a definition, as many as the limits allow."""
     reader = _Reader(own=_own(definition.get("name")))
     for path, text, role in strings(definition):
         reader.read(path, text, role)
@@ -165,13 +165,13 @@ def read_texts(definition: Mapping[str, object]) -> DefinitionTexts:
 
 
 def _own(name: object) -> tuple[str, ...]:
-    """Returns the words of a name; none for a name of one word, which may be any word of a text."""
+    """Return the words of a name; none for a name of one word, which may be any word of a text."""
     own = words(name[:_LONGEST_NAME].replace("_", " ")) if isinstance(name, str) else ()
     return own if len(own) > 1 or any(char.isdigit() for char in "".join(own)) else ()
 
 
 def strings(definition: Mapping[str, object]) -> Iterator[tuple[str, str | None, TextRole]]:
-    """Yields every string with its path, in order, and the name of a member before the member.
+    """Yield every string with its path, in order, and the name of a member before the member.
 
     None stands for what is too deep, and at the end for what is too much.
     """
@@ -203,7 +203,7 @@ def _members(path: str, value: Mapping[Any, object] | Sequence[object]) -> Itera
 
 
 def _below(path: str, key: str) -> str:
-    """Returns a JSON pointer (RFC 6901). A very long one is cut, and ends with an ellipsis."""
+    """Return a JSON pointer (RFC 6901). A very long one is cut, and ends with an ellipsis."""
     if path.endswith("…"):
         return path
     whole = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"

@@ -19,7 +19,7 @@ _HERE: Final = files(__package__)
 
 
 def _read_tables(folder: str) -> Mapping[str, Mapping[str, str]]:
-    """Returns the tables of a folder by the names of their files."""
+    """Return the tables of a folder by the names of their files."""
     table_files = sorted(_HERE.joinpath(folder).iterdir(), key=lambda file: file.name)
     return {file.name.removesuffix(".txt"): read_sections(file.read_text("utf-8")) for file in table_files}
 

@@ -147,7 +147,7 @@ def sign(content: bytes, key: SigningKey) -> bytes:
 
 
 def is_signed(content: bytes, signature: bytes, key: str) -> bool:
-    """Whether this public key signed exactly these bytes."""
+    """Tell whether this public key signed exactly these bytes."""
     try:
         public_from(key).verify(base64.b64decode(signature.removesuffix(b"\n"), validate=True), TAG + content)
     except (ValueError, InvalidSignature):

@@ -32,7 +32,7 @@ class _Stamps:
         self._next = next(stored, None)
 
     def take(self, seq: int, known: bytes) -> bool:
-        """Whether a checkpoint has this hash."""
+        """Tell whether a checkpoint has this hash."""
         while self._next is not None and self._next.seq < seq:
             self._next = next(self._stored, None)
         if self._next is None or self._next.seq != seq:
@@ -57,7 +57,7 @@ def check_selected_records(
     report: ChainReport,
     progress: Progress,
 ) -> int:
-    """Verify the records; returns how many match a checkpoint. `held`: external ones. Raises UnreadableBundle."""
+    """Verify the records; return how many match a checkpoint. `held`: external ones. Raises UnreadableBundle."""
     vouched = 0
     stamps = _Stamps(_believed(files.checkpoints(), report, keys), report)
     bodies = (BodyCheck if manifest.bodies else NoBodies)(files.bodies(), report, _Elsewhere((), report))

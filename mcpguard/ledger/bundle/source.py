@@ -110,7 +110,7 @@ class _Tar(BundleSource):
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether this path is a bundle, a folder or a tar. Anything else may be a store."""
+    """Tell whether this path is a bundle, a folder or a tar. Anything else may be a store."""
     if path.is_dir():
         return True
     try:

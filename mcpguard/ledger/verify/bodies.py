@@ -75,7 +75,7 @@ class BodyCheck:
 
 
 def _holds_together(record: Mapping[str, Any]) -> bool:
-    """Whether the fields of a record about its body are one of the forms that the ledger writes."""
+    """Tell whether the fields of a record about its body are one of the forms that the ledger writes."""
     keyed, large = record.get("body_hmac"), record.get("body_too_large")
     if not any(name in record for name in _SAYS):
         return keyed is None and large is None

@@ -93,7 +93,7 @@ class KeySuccession:
         return self._went.get(key)
 
     def counts(self, key: str) -> bool:
-        """Whether signatures of this key count."""
+        """Tell whether signatures of this key count."""
         return key in self._counting
 
     def _read(self, record: StoredRecord) -> None:

@@ -100,7 +100,7 @@ class Tombstones:
             self._unrecorded(seq, "body is")
 
     def excuses(self, seq: int) -> bool:
-        """Whether the opening of an entry may have been pruned. What was open at a pruning was never pruned."""
+        """Tell whether the opening of an entry may have been pruned. What was open at a pruning was never pruned."""
         return seq < self._excused_below
 
     def finish(self) -> None:

@@ -71,7 +71,7 @@ class UsableSchema:
         return _INVALID
 
     def describes(self, value: object) -> bool | None:
-        """Whether a value matches strictly, without the exception for null; None if that cannot be checked."""
+        """Tell whether a value matches strictly, without the exception for null; None if that cannot be checked."""
         if self._weight * count_values(value) > MOST_WORK:
             return None
         try:
@@ -80,7 +80,7 @@ class UsableSchema:
             return None
 
     def _without_nulls(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the arguments match if those that are null count as left out."""
+        """Tell whether the arguments match if those that are null count as left out."""
         present = {name: value for name, value in arguments.items() if value is not None}
         return len(present) < len(arguments) and self._validator.is_valid(present)
 
@@ -120,8 +120,8 @@ def schema_checks(schema: object) -> tuple[SchemaChecks, int]:
 
 
 def is_usable(schema: object, *, with_patterns: bool) -> bool | None:
-    """Whether a schema can be used. None if that depends on its patterns, which are compiled only `with_patterns`: that
-    takes long and blocks everything else."""
+    """Tell whether a schema can be used. None if that depends on its patterns, which are compiled only
+    `with_patterns`: that takes long and blocks everything else."""
     if _asks_nothing(schema):
         return True
     try:

@@ -28,7 +28,7 @@ class KnownSecrets:
         self._spellings = [spelling.decode() for spelling in spellings(values)]
 
     def occur_in(self, text: str) -> bool:
-        """Whether one of the values is in the text."""
+        """Tell whether one of the values is in the text."""
         return any(spelling in text for spelling in self._spellings)
 
     def hide_in(self, text: str) -> tuple[str, int]:
@@ -43,12 +43,14 @@ class KnownSecrets:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a variable, a header or an option of this name usually contains a secret."""
+    """Tell whether a variable, a header or an option of this name usually contains a secret."""
     return _NAMED.search(name) is not None
 
 
 def tells_secret(name: str, value: str, *, referenced: bool) -> bool:
-    """Whether a value that a server is given is a secret. `referenced`: it came from a reference, as secrets do."""
+    """Tell whether a value that a server is given is a secret. `referenced`: it came from a reference, as secrets
+    do.
+    """
     if len(value) < SHORTEST:
         return False
     if is_secret_name(name):

@@ -38,7 +38,7 @@ _ABOUT: Final = re.compile(r"(file|path|dir|folder|env|var|name|type|url|mode|he
 
 
 def looks_secret(text: str) -> bool:
-    """Whether a text contains a password in a URL, or anything that a rule takes for a secret."""
+    """Tell whether a text contains a password in a URL, or anything that a rule takes for a secret."""
     return _PASSWORD.search(text) is not None or find_secrets(text) != NOTHING
 
 
@@ -54,12 +54,12 @@ def secret_arguments(arguments: Sequence[str]) -> tuple[int, ...]:
 
 
 def secret_in_command(command: str) -> bool:
-    """Whether the command is a whole command line that contains what looks like a secret."""
+    """Tell whether the command is a whole command line that contains what looks like a secret."""
     return bool(secret_arguments([command]) or secret_arguments(command.split()))
 
 
 def secret_in_url(url: str) -> bool:
-    """Whether a URL contains what looks like a secret, or a parameter with the name of one."""
+    """Tell whether a URL contains what looks like a secret, or a parameter with the name of one."""
     given = {name for name, value in (*_query(url), *_GIVEN.findall(url)) if value}
     return looks_secret(url) or any(_holds_secret(name) or name.lower() in _OF_URLS for name in given)
 
@@ -100,7 +100,7 @@ def _holds_one(word: str) -> bool:
 
 
 def _is_value(name: str, word: str) -> bool:
-    """Whether a word may be the secret itself: not an option, path, reference or plain setting."""
+    """Tell whether a word may be the secret itself: not an option, path, reference or plain setting."""
     if not word or word.startswith("-") or _REFERENCE.search(word) or word.lower() in _SETTINGS:
         return False
     return _PASSPHRASE.search(name) is not None or not (word.isdigit() or _PATH.fullmatch(word))

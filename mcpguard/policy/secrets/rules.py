@@ -37,7 +37,7 @@ class SecretRule:
     _exempt: Pattern | None = field(default=None, init=False)
 
     def finds(self, text: bytes) -> bool:
-        """Whether the text contains such a secret."""
+        """Tell whether the text contains such a secret."""
         return any(place is not None for place in islice(self._matches(text), MOST_MATCHES))
 
     def places(self, text: bytes) -> Iterator[tuple[int, int]]:

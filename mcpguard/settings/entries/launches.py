@@ -72,7 +72,7 @@ def read_launch(entry: EntryReader) -> Launch | None:
 
 
 def is_header_value(text: str) -> bool:
-    """Whether a header may have this value, after its references were resolved."""
+    """Tell whether a header may have this value, after its references were resolved."""
     return _HEADER_VALUE.fullmatch(text) is not None
 
 

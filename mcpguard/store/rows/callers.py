@@ -18,12 +18,12 @@ def list_callers(connection: Connection) -> list[tuple[Grant, bytes]]:
 
 
 def is_active(connection: Connection, caller: str) -> bool:
-    """Whether the caller exists and was not revoked."""
+    """Tell whether the caller exists and was not revoked."""
     return connection.scalar(_HOLDS, {"caller": caller}) is not None
 
 
 def is_taken(connection: Connection, label: str) -> bool:
-    """Whether a caller that was not revoked has this label."""
+    """Tell whether a caller that was not revoked has this label."""
     mine = (callers.c.label == label) & callers.c.revoked_at.is_(None)
     return connection.scalar(select(callers.c.id).where(mine)) is not None
 

@@ -16,7 +16,7 @@ _OF_BOTH = (
 
 
 def are_current(connection: Connection, upstream: tuple[str, int], pin: tuple[str, int] | None) -> bool:
-    """Whether the server, and the capability if there is a pin, have these generations in the store."""
+    """Tell whether the server, and the capability if there is a pin, have these generations in the store."""
     if pin is None:
         return connection.scalar(_OF_UPSTREAM, {"upstream": upstream[0]}) == upstream[1]
     found = connection.execute(_OF_BOTH, {"upstream": upstream[0], "pin": pin[0]}).first()

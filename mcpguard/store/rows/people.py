@@ -17,7 +17,7 @@ def count_users(connection: Connection) -> int:
 
 
 def is_taken(connection: Connection, name: str) -> bool:
-    """Whether a user has, or had, this name."""
+    """Tell whether a user has, or had, this name."""
     return connection.scalar(select(users.c.id).where(users.c.name == name)) is not None
 
 
@@ -38,7 +38,7 @@ def active_tokens(connection: Connection) -> list[tuple[OperatorToken, bytes]]:
 
 
 def token_is_taken(connection: Connection, name: str) -> bool:
-    """Whether a token that was not revoked has this name."""
+    """Tell whether a token that was not revoked has this name."""
     mine = (tokens.c.name == name) & tokens.c.revoked_at.is_(None)
     return connection.scalar(select(tokens.c.id).where(mine)) is not None
 

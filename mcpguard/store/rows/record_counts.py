@@ -73,8 +73,8 @@ def _highest(connection: Connection, chain: str, wanted: Filter) -> int:
 
 
 def _more(connection: Connection, chain: str, wanted: Filter, before: int) -> bool:
-    """Whether any record before this number is in the filter's time. The oldest by time is mostly the oldest by number,
-    so the first row answers."""
+    """Tell whether any record before this number is in the filter's time. The oldest by time is mostly the oldest by
+    number, so the first row answers."""
     mine = records.c.chain == chain, records.c.seq < before, *times(wanted)
     order = records.c.at if len(mine) > 2 else records.c.seq
     return connection.scalar(select(records.c.seq).where(*mine).order_by(order).limit(1)) is not None

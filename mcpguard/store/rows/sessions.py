@@ -45,7 +45,7 @@ def end(connection: Connection, ended: Iterable[str]) -> set[str]:
 
 
 def was_set_up(connection: Connection) -> bool:
-    """Whether the first user was created already, even if no row of it is left."""
+    """Tell whether the first user was created already, even if no row of it is left."""
     used = select(setups.c.id).where(setups.c.used_at.is_not(None)).limit(1)
     return connection.scalar(used) is not None or connection.scalar(select(users.c.id).limit(1)) is not None
 

@@ -60,7 +60,7 @@ def for_uv(ours: Mapping[str, str], declared: Mapping[str, str]) -> dict[str, st
 
 
 def has_proxy(environment: Mapping[str, str]) -> bool:
-    """Whether an installation goes through a proxy that the host's owner configured."""
+    """Tell whether an installation goes through a proxy that the host's owner configured."""
     return any(name.upper() in _PROXIES for name in environment)
 
 
@@ -132,6 +132,6 @@ def check_no_secrets(environment: dict[str, str]) -> dict[str, str]:
 
 
 def _holds_a_secret(word: str) -> bool:
-    """Whether a URL holds credentials; also one with a name before it, or without its scheme."""
+    """Tell whether a URL holds credentials; also one with a name before it, or without its scheme."""
     _, scheme, address = word.partition("://")
     return "@" in (address if scheme else word).partition("/")[0]

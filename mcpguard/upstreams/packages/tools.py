@@ -50,7 +50,7 @@ class Search:
         return shutil.which(name, path=self.path)
 
     def ours(self, found: str) -> bool:
-        """Whether the program lies on the guard's own PATH."""
+        """Tell whether the program lies on the guard's own PATH."""
         return os.path.dirname(found) in self.environ.get("PATH", "").split(os.pathsep)  # noqa: PTH120 - as it is written
 
     async def ask(self, what: str, *words: str) -> ProgramResult:

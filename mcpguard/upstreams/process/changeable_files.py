@@ -54,7 +54,7 @@ def find_addable(folder: Path) -> Changeable | None:
 
 
 def only_root_writes(path: Path) -> bool:
-    """Whether neither the file nor a folder above it can be changed by any account but root."""
+    """Tell whether neither the file nor a folder above it can be changed by any account but root."""
     found = [each.lstat() for each in (path, *path.parents)]
     return not any(about.st_uid or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for about in found)
 

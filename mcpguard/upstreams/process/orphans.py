@@ -72,7 +72,7 @@ async def _end_of(child: int) -> None:
 
 
 def _reaped(child: int) -> bool:
-    """Whether the child has ended; if so, it is reaped."""
+    """Tell whether the child has ended; if so, it is reaped."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] == child
     except ChildProcessError:

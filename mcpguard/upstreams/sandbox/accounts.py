@@ -91,7 +91,7 @@ def _running() -> set[int]:
 
 
 def _known(number: int) -> bool:
-    """Whether the host has an account with this number, or systemd has assigned it to a service."""
+    """Tell whether the host has an account with this number, or systemd has assigned it to a service."""
     with suppress(KeyError):
         return bool(pwd.getpwuid(number))
     return (_OF_SYSTEMD / str(number)).exists()

@@ -124,5 +124,5 @@ def _of_the_loader(name: str) -> bool:
 
 
 def is_visible(path: Path, places: Sequence[Place]) -> bool:
-    """Whether the folder exists inside: in one of the places, or as the sandbox's own home or /tmp."""
+    """Tell whether the folder exists inside: in one of the places, or as the sandbox's own home or /tmp."""
     return any(path.is_relative_to(place.at) for place in places) or str(path) in (TEMPORARY, HOME)

@@ -136,7 +136,9 @@ def _socket(named: str, folder: Path, account: int) -> Path | None:
 
 
 def _answered(path: str, account: int) -> bool:
-    """Whether a process listens there. By descriptor: a path may be too long, and lead to another socket by then."""
+    """Tell whether a process listens there. By descriptor: a path may be too long, and lead to another socket by
+    then.
+    """
     try:
         # Held, and then reached through /proc: the path could lead to another socket at the next look.
         descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)

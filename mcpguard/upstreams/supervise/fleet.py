@@ -181,7 +181,7 @@ class Fleet:
         return server is not None and server.connection is not None
 
     def is_starting(self, name: str) -> bool:
-        """Whether the server is being connected for the first time since it was declared like this."""
+        """Tell whether the server is being connected for the first time since it was declared like this."""
         server = self._servers.get(name)
         return name in self._wanted and (server is None or server.condition.state is ConnectionState.STARTING)
 

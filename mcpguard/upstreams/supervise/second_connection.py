@@ -59,7 +59,7 @@ class SecondConnection:
         self._alike: dict[CapabilityKey, bool] = {}
 
     def serves(self, client: Counterpart) -> bool:
-        """Whether calls of this client are better made over the second connection."""
+        """Tell whether calls of this client are better made over the second connection."""
         first = self._first.connection
         speaks_both = self._first.declared.era is Era.AUTO and first is not None and first.modern
         return speaks_both and client.era is Era.LEGACY and bool(client.capabilities)
@@ -81,7 +81,7 @@ class SecondConnection:
         return None
 
     def carries(self, key: CapabilityKey) -> bool:
-        """Whether both connections list this capability alike now."""
+        """Tell whether both connections list this capability alike now."""
         first = self._first.in_force()
         second = self._second.in_force() if self._second is not None else None
         # While either is being listed nothing is certain, so the call goes over the first connection.

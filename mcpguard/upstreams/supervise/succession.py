@@ -152,7 +152,7 @@ class Succession:
                 self._wake()
 
     def _is_to_be_succeeded(self, client: Counterpart | None) -> bool:
-        """Whether a call of this client has to wait for a new connection, and one may be opened."""
+        """Tell whether a call of this client has to wait for a new connection, and one may be opened."""
         can_be_asked = client is not None and bool(client.capabilities)
         there_is_one = self.current.is_unsettled and self._clock.monotonic() >= self._not_before
         return can_be_asked and there_is_one and not self._retired

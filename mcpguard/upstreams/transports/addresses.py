@@ -40,7 +40,7 @@ class ForbiddenAddress(GuardError):
 
 
 def is_public(address: Address) -> bool:
-    """Whether it is an address on the internet: not of this host, not of a private network, and not unassigned."""
+    """Tell whether it is an address on the internet: not of this host, not of a private network, and not unassigned."""
     on_the_internet = isinstance(address, IPv4Address) or any(address in network for network in _INTERNET)
     return (
         on_the_internet
@@ -66,7 +66,9 @@ async def allowed_addresses(host: str, port: int, allowed: Collection[Network]) 
 
 
 def _is_allowed(address: Address, allowed: Collection[Network]) -> bool:
-    """Whether the operator allowed the address and, if another is inside it, that too: either may be really reached."""
+    """Tell whether the operator allowed the address and, if another is inside it, that too: either may be really
+    reached.
+    """
     return all(
         any(one.version == network.version and one in network for network in allowed)
         for one in (address, *_inside(address))

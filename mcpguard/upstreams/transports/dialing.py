@@ -73,7 +73,7 @@ class Dialing:
         return self._trust
 
     def is_ours(self, stream: SocketStream) -> bool:
-        """Whether a connection leads to one of the guard's own listeners."""
+        """Tell whether a connection leads to one of the guard's own listeners."""
         there, port = _end(stream, SocketAttribute.remote_address)
         here, _ = _end(stream, SocketAttribute.local_address)
         return any(

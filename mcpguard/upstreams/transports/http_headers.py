@@ -71,7 +71,7 @@ class Heading:
         self._session = (given, reply.place.origin) if given else None
 
     def carried_session(self, reply: Reply) -> bool:
-        """Whether the request for this reply carried the session's id."""
+        """Tell whether the request for this reply carried the session's id."""
         return self._session is not None and self._session[1] == reply.place.origin
 
     def asking(self, method: str, params: Params, extra: Mapping[str, str] | None = None) -> Headers:

@@ -57,7 +57,7 @@ SUBJECTS = (
 
 
 def routes(guard: Guard) -> FastAPI:
-    """Builds the routes, without the gates before them. Including a router would build its routes a second time."""
+    """Build the routes, without the gates before them. Including a router would build its routes a second time."""
     app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     tell_problems(app, guard.tallies)
     for subject in (*SUBJECTS, metrics):

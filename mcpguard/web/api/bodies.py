@@ -43,7 +43,7 @@ class ApiBody(BaseModel):
 
 
 def example(shown: dict[str, Any]) -> ConfigDict:
-    """Adds an example to the schema of a body."""
+    """Add an example to the schema of a body."""
     return ConfigDict(json_schema_extra={"examples": [shown]})
 
 

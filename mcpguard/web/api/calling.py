@@ -67,7 +67,7 @@ class WantedBody(ApiBody):
         return self
 
     def call_request(self, caller: Caller, by: str) -> CallRequest:
-        """Makes the request that calls in the name of this caller."""
+        """Make the request that calls in the name of this caller."""
         server, name = parse_reference(self.name)
         kind, intent = CapabilityKind(self.kind), self.intent
         params: dict[str, Any] = {"uri" if kind is CapabilityKind.RESOURCE else "name": name}

@@ -17,13 +17,13 @@ from mcpguard.web.gate.matching import etag
 async def server_response(
     guard: Guard, server: str, status: int = 200, headers: Mapping[str, str] | None = None, **more: object
 ) -> JSONResponse:
-    """Answers with everything about a server, and with more members if given. Raises Unknown."""
+    """Answer with everything about a server, and with more members if given. Raises Unknown."""
     told = {**(headers or {}), **etag(guard.queries.tag(server))}
     said = await guard.queries.server(server)
     return await to_thread.run_sync(lambda: JSONResponse(said | more, status, told))
 
 
 async def capability_response(guard: Guard, server: str, key: CapabilityKey) -> JSONResponse:
-    """Answers with everything about a capability. Raises Unknown."""
+    """Answer with everything about a capability. Raises Unknown."""
     told = etag(guard.queries.tag(server, key))
     return JSONResponse(await guard.queries.capability(server, key), headers=told)

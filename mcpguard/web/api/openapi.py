@@ -97,7 +97,7 @@ IF_MATCH: Final = {
 
 
 def document(app: FastAPI) -> Json:
-    """Builds the whole document."""
+    """Build the whole document."""
     made = with_public_names(get_openapi(title="mcpguard", version=__version__, description=SAID, routes=app.routes))
     components = made.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
@@ -113,7 +113,7 @@ def document(app: FastAPI) -> Json:
 
 
 def with_public_names(made: Json) -> Json:
-    """Names the schemas of the document as programs know them: `Caller` for the class `CallerAnswer`.
+    """Name the schemas of the document as programs know them: `Caller` for the class `CallerAnswer`.
 
     Raises ValueError if two schemas would have the same name.
     """
@@ -139,7 +139,7 @@ def with_public_names(made: Json) -> Json:
 
 
 def routes_with_needs(app: FastAPI) -> Iterator[tuple[str, str, Needs]]:
-    """Lists all methods and paths with the rights that they need. Raises TypeError for a route without a right."""
+    """List all methods and paths with the rights that they need. Raises TypeError for a route without a right."""
     for found in iter_route_contexts(app.routes):
         route = found.original_route
         if not isinstance(route, StrictRoute):
@@ -183,7 +183,7 @@ def _headers(*, shown: bool) -> Mapping[str, Json]:
 
 
 def _statuses(operation: Json, method: str, path: str, right: Right | None, *, rests: bool) -> set[int]:
-    """Collects the statuses of all errors that an operation may answer with."""
+    """Collect the statuses of all errors that an operation may answer with."""
     found = {400, 401, 403, 421}
     if right is not None:
         found |= {503}

@@ -25,14 +25,14 @@ T = TypeVar("T")
 def page(
     entries: Sequence[T], key: Callable[[T], str], limit: int, cursor: str | None
 ) -> tuple[Sequence[T], str | None]:
-    """Returns a page of entries, which are sorted by their key, and the cursor of the next page."""
+    """Return a page of entries, which are sorted by their key, and the cursor of the next page."""
     begin = 0 if cursor is None else bisect_right(entries, read(cursor, decode_after), key=key)
     found = entries[begin : begin + limit]
     return found, encode_after(key(found[-1])) if begin + limit < len(entries) else None
 
 
 def read(cursor: str, decode: Callable[[str], T]) -> T:
-    """Decodes a cursor. Raises HTTPException for an invalid one."""
+    """Decode a cursor. Raises HTTPException for an invalid one."""
     try:
         return decode(cursor)
     except BadCursor as error:

@@ -55,7 +55,7 @@ class RouteGroup:
 
 
 def groups(document: Mapping[str, Any]) -> list[RouteGroup]:
-    """Lists all routes of the document, by subject."""
+    """List all routes of the document, by subject."""
     schemas = document["components"]["schemas"]
     found: defaultdict[str, list[Route]] = defaultdict(list)
     for path, operations in document["paths"].items():
@@ -106,7 +106,7 @@ def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[
 
 
 def form(schema: Mapping[str, Any]) -> str:
-    """Describes the type of a value in a few words."""
+    """Describe the type of a value in a few words."""
     some = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     inside = schema.get("items") or schema.get("additionalProperties")
     if "$ref" in schema:

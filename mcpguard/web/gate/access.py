@@ -33,7 +33,7 @@ class Needs:
         self.right = right
 
     async def __call__(self, request: Request) -> None:
-        """Raises NobodyKnown or RightLacking."""
+        """Raise NobodyKnown or RightLacking."""
         if self.right is None:
             return
         by = whoever(request)
@@ -53,13 +53,13 @@ def may(right: Right) -> Any:  # noqa: ANN401 - as FastAPI's own `Depends`
 
 
 def needs_of(route: APIRoute) -> Needs:
-    """Returns the right that a route names. Raises ValueError where it names none, or more than one."""
+    """Return the right that a route names. Raises ValueError where it names none, or more than one."""
     (needs,) = (each.dependency for each in route.dependencies if isinstance(each.dependency, Needs))
     return needs
 
 
 def whoever(request: Request) -> OperatorPeer | Principal | None:
-    """Returns the sender: the peer at the operator's socket, the principal on the network, or None if unknown."""
+    """Return the sender: the peer at the operator's socket, the principal on the network, or None if unknown."""
     peer = getattr(request.state, "peer", None)
     if isinstance(peer, OperatorPeer):
         return peer

@@ -32,7 +32,7 @@ _CONSOLE: Final = 4
 
 
 def actor(request: Request, guard: Guard, via: str = API) -> Actor:
-    """Returns the sender of a request; `via` names the door on the network. Raises Forbidden if unknown."""
+    """Return the sender of a request; `via` names the door on the network. Raises Forbidden if unknown."""
     match whoever(request):
         case OperatorPeer(pid, uid):
             widens = guard.settings.authority.shell == "full"
@@ -58,12 +58,12 @@ def _id(by: Principal) -> str:
 
 
 def peer_of(request: Request) -> str:
-    """Returns the address of the sender; empty at a Unix socket."""
+    """Return the address of the sender; empty at a Unix socket."""
     return request.client.host if request.client else ""
 
 
 def account(uid: int) -> str:
-    """Names an account by its number, and by its name if it has one."""
+    """Name an account by its number, and by its name if it has one."""
     try:
         return f"uid:{uid} ({_short(pwd.getpwuid(uid).pw_name)})"
     except KeyError:
@@ -71,7 +71,7 @@ def account(uid: int) -> str:
 
 
 def program(pid: int) -> str:
-    """Names the executable, process and terminal as far as they can be read: `python3.11 (4711) on pts/3`."""
+    """Name the executable, process and terminal as far as they can be read: `python3.11 (4711) on pts/3`."""
     here = Path("/proc") / str(pid)
     try:
         name = _short((here / "exe").readlink().name)

@@ -13,19 +13,19 @@ NAME: Final = "mcpguard_session"
 
 
 def session_cookies(scope: Scope) -> list[str]:
-    """Returns the session cookies of a request; more than one if another site has planted one."""
+    """Return the session cookies of a request; more than one if another site has planted one."""
     sent = b";".join(value for name, value in scope["headers"] if name == b"cookie").decode("latin-1")
     pairs = (part.strip().partition("=") for part in sent.split(";"))
     return [value for name, _, value in pairs if name == _name(scope)]
 
 
 def give(response: Response, scope: Scope, value: str) -> None:
-    """Sets the session cookie in the browser."""
+    """Set the session cookie in the browser."""
     response.set_cookie(_name(scope), value, path="/", httponly=True, samesite="strict", secure=_is_secure(scope))
 
 
 def take(response: Response, scope: Scope) -> None:
-    """Deletes the session cookie in the browser."""
+    """Delete the session cookie in the browser."""
     response.delete_cookie(_name(scope), path="/", httponly=True, samesite="strict", secure=_is_secure(scope))
 
 

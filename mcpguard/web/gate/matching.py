@@ -38,12 +38,12 @@ class Moved(GuardError):
 
 
 def etag(tag: str) -> dict[str, str]:
-    """Makes the `ETag` header."""
+    """Make the `ETag` header."""
     return {"etag": f'"{tag}"'}
 
 
 def bind_to_if_match(request: Request, by: Actor, now: Now) -> Actor:
-    """Limits an actor to deciding as long as the ETag in `If-Match` is current. Raises NotNamed or Moved."""
+    """Limit an actor to deciding as long as the ETag in `If-Match` is current. Raises NotNamed or Moved."""
     seen = _seen(request)
     if seen is None:
         if not isinstance(whoever(request), OperatorPeer):
@@ -53,7 +53,7 @@ def bind_to_if_match(request: Request, by: Actor, now: Now) -> Actor:
 
 
 def bind_to_tag(seen: str, by: Actor, now: Now) -> Actor:
-    """Limits an actor to deciding as long as the ETag that a form carries is current. Raises NotNamed or Moved."""
+    """Limit an actor to deciding as long as the ETag that a form carries is current. Raises NotNamed or Moved."""
     if not seen:
         raise NotNamed("the form is incomplete; reload the page and try again")
     return _held_to(seen, by, now)

@@ -36,7 +36,7 @@ class OperatorPeer:
 
 
 def keep_orphans() -> None:
-    """Makes descendants whose parent ends children of the guard, not of init, so that their ancestry stays visible.
+    """Make descendants whose parent ends children of the guard, not of init, so that their ancestry stays visible.
 
     Code that starts processes for the guard must wait for these too, or they stay as zombies when they end.
     """
@@ -45,7 +45,7 @@ def keep_orphans() -> None:
 
 
 def identify(connection: socket.socket) -> OperatorPeer:
-    """Returns the process at the other end of a connection. Raises NotTheOperator."""
+    """Return the process at the other end of a connection. Raises NotTheOperator."""
     try:
         peer = _linux(connection) if sys.platform == "linux" else _macos(connection)
     except OSError as error:

@@ -98,7 +98,7 @@ _REPEATING: Final = (Unknown,)
 
 
 def tell_problems(app: FastAPI, tallies: Tallies | None = None) -> None:
-    """Registers handlers that answer every error of an application as a problem, and count refused senders."""
+    """Register handlers that answer every error of an application as a problem, and count refused senders."""
 
     async def foreseen(request: Request, error: GuardError) -> JSONResponse:
         by = whoever(request)
@@ -118,7 +118,7 @@ def tell_problems(app: FastAPI, tallies: Tallies | None = None) -> None:
 
 
 def nothing_here() -> JSONResponse:
-    """Returns the answer for an unknown address."""
+    """Return the answer for an unknown address."""
     return problem("refused", 404, HTTPStatus.NOT_FOUND.phrase, SENTENCES[404])
 
 
@@ -147,7 +147,7 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
 
 
 async def _refused(request: Request, error: HTTPException) -> JSONResponse:
-    """Answers what the framework refuses: an unknown method, a body that is not JSON."""
+    """Answer what the framework refuses: an unknown method, a body that is not JSON."""
     status = error.status_code
     answer = problem("refused", status, HTTPStatus(status).phrase, SENTENCES.get(status, str(error.detail)))
     answer.headers.update(error.headers or {})
@@ -157,14 +157,14 @@ async def _refused(request: Request, error: HTTPException) -> JSONResponse:
 
 
 def _methods(request: Request) -> set[str]:
-    """Collects the methods of all routes at this address; the framework names those of one route only."""
+    """Collect the methods of all routes at this address; the framework names those of one route only."""
     routes = iter_route_contexts(request.app.routes)
     found = {method for each in routes if each.path_regex.match(request.url.path) for method in each.methods or ()}
     return found | {"HEAD"} if "GET" in found else found
 
 
 def _place(loc: tuple[str | int, ...]) -> str:
-    """Writes a place in the request. Its names come from the sender, so they are escaped."""
+    """Write a place in the request. Its names come from the sender, so they are escaped."""
     return ".".join(shown_name(str(each)) for each in loc) + ":"
 
 

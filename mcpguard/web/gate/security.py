@@ -68,7 +68,7 @@ class Headers:
 
 
 def _refusal(scope: Scope, status: int, sentence: str) -> Response:
-    """Makes the answer of a refusal: a problem for programs, a line of text for browsers."""
+    """Make the answer of a refusal: a problem for programs, a line of text for browsers."""
     if is_of_programs(scope):
         return problem("refused", status, HTTPStatus(status).phrase, sentence)
     return PlainTextResponse(f"{sentence}\n", status)

@@ -43,7 +43,7 @@ class StrictRoute(APIRoute):
 
 
 def api_router(tag: str, prefix: str = "") -> APIRouter:
-    """Makes a router for one subject, with full paths, so that the routes need not be built a second time."""
+    """Make a router for one subject, with full paths, so that the routes need not be built a second time."""
     return APIRouter(prefix=PREFIX + prefix, tags=[tag], route_class=StrictRoute)
 
 

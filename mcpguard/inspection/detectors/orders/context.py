@@ -78,7 +78,7 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 
 def _is_said(text: Text) -> bool:
-    """Tells whether the text is a sentence, and not only a value."""
+    """Tell whether the text is a sentence, and not only a value."""
     return text.path.endswith("/description") or text.raw.count(" ") > 1
 
 

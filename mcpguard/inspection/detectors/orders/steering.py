@@ -124,12 +124,12 @@ def _names(foreign: frozenset[str]) -> _Names:
 
 
 def telling_words(name: str) -> tuple[str, ...]:
-    """Returns the words as which a name is found in a text; none where any text could have them."""
+    """Return the words as which a name is found in a text; none where any text could have them."""
     return _words(name) if _telling(name) else ()
 
 
 def _telling(name: str) -> bool:
-    """Tells whether a name cannot be an ordinary word: it has two words, or one long one, and no excessive length."""
+    """Tell whether a name cannot be an ordinary word: it has two words, or one long one, and no excessive length."""
     return len(name) <= _LONGEST and (len(parts(name)) > 1 or len(name) > _SHORT)
 
 
@@ -148,7 +148,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 
 def _foreign(text: Text, names: _Names, mine: str) -> list[PhraseHit]:
-    """Returns where foreign names stand, except the name of the inspected tool itself."""
+    """Return where foreign names stand, except the name of the inspected tool itself."""
     text_words = text.tokens.words
     return [
         PhraseHit(at, at + length - 1)
@@ -159,7 +159,7 @@ def _foreign(text: Text, names: _Names, mine: str) -> list[PhraseHit]:
 
 
 def find_foreign_names(text: Text, surroundings: Surroundings) -> list[PhraseHit]:
-    """Returns where a text names tools of other servers."""
+    """Return where a text names tools of other servers."""
     return _foreign(text, _names(surroundings.foreign), "")
 
 

@@ -95,7 +95,7 @@ class Wishes:
             self._note(uri)
 
     def due(self, uri: str) -> bool:
-        """Whether the server has to be asked for this resource now."""
+        """Tell whether the server has to be asked for this resource now."""
         wish = self._wishes.get(uri)
         return wish is not None and wish.due
 

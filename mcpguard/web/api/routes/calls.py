@@ -58,10 +58,10 @@ class AbsentClient:
     log_level = None
 
     def progress(self, params: Mapping[str, Any]) -> None:
-        """Drops the message."""
+        """Drop the message."""
 
     def log(self, params: Mapping[str, Any]) -> None:
-        """Drops the message."""
+        """Drop the message."""
 
     async def ask(self, asks: Asks) -> Answers:  # noqa: ARG002 - all are declined
         raise QuestionDeclined(Reason.CLIENT_UNABLE)
@@ -94,7 +94,7 @@ def calls(guard: Guard) -> APIRouter:
 
 
 def find_caller(guard: Guard, named: str) -> Caller:
-    """Finds a caller by id, or else by name. Raises CallerUnknown."""
+    """Find a caller by id, or else by name. Raises CallerUnknown."""
     by_id = guard.callers.find(named)
     grant = by_id[0] if by_id is not None else guard.callers.find_by_label(named)
     if grant is not None:
@@ -113,5 +113,5 @@ def _ended(told: CallResult) -> dict[str, Any]:
 
 
 def _json(said: object) -> Response:
-    """Serializes an answer that may contain a long result of a server, which is passed on unchanged."""
+    """Serialize an answer that may contain a long result of a server, which is passed on unchanged."""
     return Response(dumps(said), media_type="application/json")

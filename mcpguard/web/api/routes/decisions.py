@@ -19,7 +19,7 @@ from mcpguard.web.gate.strict_routes import api_router
 
 
 def deciding(guard: Guard, request: Request, server: str, why: str) -> Decision:
-    """Makes the decision of a request: its actor and reason. Raises Forbidden, NotNamed, Moved or Unknown."""
+    """Make the decision of a request: its actor and reason. Raises Forbidden, NotNamed, Moved or Unknown."""
     return Decision(bind_to_if_match(request, actor(request, guard), partial(guard.queries.tag, server)), why)
 
 

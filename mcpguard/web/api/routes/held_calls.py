@@ -27,7 +27,7 @@ def held_calls(guard: Guard) -> APIRouter:
         return Decision(bind_to_if_match(request, actor(request, guard), partial(guard.held.tag, ticket)), why)
 
     def shown(call: dict[str, Any]) -> JSONResponse:
-        """Answers with a call and the ETag of its state when it was read, which may have changed since."""
+        """Answer with a call and the ETag of its state when it was read, which may have changed since."""
         return JSONResponse(call, headers=etag(tag(call["state"], call["until"])))
 
     @router.get("", dependencies=[may(Right.AUDIT)], response_model=HeldCallsAnswer)

@@ -138,12 +138,12 @@ def sessions(guard: Guard) -> APIRouter:
 
 
 def _begun(session: Session) -> str:
-    """Returns the sort key of a session: its start, then its id."""
+    """Return the sort key of a session: its start, then its id."""
     return f"{session.created_at:020}{session.id}"
 
 
 def because(request: Request, guard: Guard, body: OptionalWhyBody) -> Decision:
-    """Makes the decision of a request: its actor and reason."""
+    """Make the decision of a request: its actor and reason."""
     return Decision(actor(request, guard), body.why)
 
 

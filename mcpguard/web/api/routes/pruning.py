@@ -35,7 +35,7 @@ class PruningBody(WhyBody):
     dry: StrictBool = False
 
     def wanted_pruning(self, now: int) -> PruningRequest:
-        """Raises Undecidable or BadFilter."""
+        """Raise Undecidable or BadFilter."""
         if (self.before is None) == (self.keep is None):
             raise Undecidable("send either `before`, a time, or `keep`, the number of newest records to keep")
         return PruningRequest(None if self.before is None else moment(self.before, now), self.keep, self.bodies)

@@ -76,6 +76,6 @@ def servers(guard: Guard) -> APIRouter:
 
 
 def _description(definition: object) -> str:
-    """Returns the beginning of the description in a definition; instructions are plain text."""
+    """Return the beginning of the description in a definition; instructions are plain text."""
     said = definition.get("description") if isinstance(definition, dict) else definition
     return said[:BEGINNING] if isinstance(said, str) else ""

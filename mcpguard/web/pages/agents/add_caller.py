@@ -62,7 +62,7 @@ def caller_adding(guard: Guard, desk: Console) -> APIRouter:
 
 
 def _wanted(given: SentForm) -> CallerRequest:
-    """Raises Undecidable."""
+    """Raise Undecidable."""
     chosen = given.every("effects")
     if not {*chosen} <= {*Effect}:
         raise Undecidable("an effect is read, write or destructive")

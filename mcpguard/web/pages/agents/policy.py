@@ -112,7 +112,7 @@ def _wanted(given: SentForm) -> WantedBody:
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
-    """Raises Misshapen."""
+    """Raise Misshapen."""
     if not text.strip():
         return None
     try:

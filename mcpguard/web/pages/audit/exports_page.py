@@ -61,7 +61,7 @@ def exporting(guard: Guard, desk: Console) -> APIRouter:
 
 
 def _wanted(request: Request, guard: Guard) -> AuditExportRequest:
-    """Raises BadFilter and Undecidable."""
+    """Raise BadFilter and Undecidable."""
     given = request.query_params
     word, after = given.get("format", ""), given.get("after", "").strip()
     if word not in WORDS:

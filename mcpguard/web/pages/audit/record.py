@@ -60,7 +60,7 @@ def record(guard: Guard, desk: Console) -> APIRouter:
 
 
 def proof(record: Json, key: str) -> Json:
-    """Checks the hash and the signature of one record, as far as that is possible without the rest of the chain."""
+    """Check the hash and the signature of one record, as far as that is possible without the rest of the chain."""
     content, covering = record["content"], record["checkpoint"]
     follows = None
     if content is not None:

@@ -166,7 +166,7 @@ class ShownField:
 
 
 def row(record: Json) -> ShownRecord:
-    """Makes the row of a record; a pruned one has a number and nothing else."""
+    """Make the row of a record; a pruned one has a number and nothing else."""
     content: Mapping[str, Any] | None = record["content"]
     if content is None:
         word = "pruned" if record["pruned"] else "unreadable"
@@ -193,7 +193,7 @@ def row(record: Json) -> ShownRecord:
 
 
 def fields(record: Json) -> list[ShownField]:
-    """Lists every recorded field, the most important to a reader first."""
+    """List every recorded field, the most important to a reader first."""
     said: Mapping[str, Any] = record["content"] or {}
     first = ("kind", "at", "server", "name", "caller_label", "effect", "verdict", "outcome", "reason", "why", "by")
     names = [*(name for name in first if name in said), *(name for name in sorted(said) if name not in first)]
@@ -201,7 +201,7 @@ def fields(record: Json) -> list[ShownField]:
 
 
 def body(record: Json) -> ShownBody | None:
-    """Makes the shown body of a record, also where it was not kept; None where the record has none."""
+    """Make the shown body of a record, also where it was not kept; None where the record has none."""
     said: Mapping[str, Any] = record["content"] or {}
     kept, size = record["body"], said.get("body_size")
     what = _BODIES.get(_text(said.get("kind")), "Body")
@@ -220,7 +220,7 @@ def body(record: Json) -> ShownBody | None:
 
 
 def hashed_text(record: Json) -> str:
-    """Writes the content as it was hashed; empty where no guard can have written it."""
+    """Write the content as it was hashed; empty where no guard can have written it."""
     try:
         return canonical_json(record["content"] or {}).decode() if record["content"] else ""
     except Unrecordable:
@@ -228,7 +228,7 @@ def hashed_text(record: Json) -> str:
 
 
 def moment(at: object) -> int | None:
-    """Returns a time that a calendar can show, or None."""
+    """Return a time that a calendar can show, or None."""
     return at if type(at) is int and 0 <= at <= LATEST else None
 
 
@@ -276,7 +276,7 @@ def _took(microseconds: object) -> str:
 
 
 def _indented(text: str) -> str:
-    """Indents JSON where that changes nothing but white space; returns other text as it is."""
+    """Indent JSON where that changes nothing but white space; return other text as it is."""
     try:
         said = orjson.loads(text)
         same = orjson.dumps(said) == text.encode()

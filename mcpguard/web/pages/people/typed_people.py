@@ -6,7 +6,7 @@ from mcpguard.web.forms import SentForm
 
 
 def role_of(given: SentForm) -> Role:
-    """Raises Undecidable."""
+    """Raise Undecidable."""
     if given.one("role") not in {*Role}:
         raise Undecidable("choose a role: viewer, auditor, approver or admin")
     return Role(given.one("role"))

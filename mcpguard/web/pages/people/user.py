@@ -54,7 +54,7 @@ def user(guard: Guard, desk: Console) -> APIRouter:
 
 
 async def _changed(guard: Guard, name: str, decision: Decision, given: SentForm) -> DoneNotice:
-    """Does what was pressed."""
+    """Do what was pressed."""
     match given.one("do"):
         case "sign-out":
             await guard.users.sign_out(name, decision)

@@ -132,7 +132,7 @@ def _print(text: str) -> Fingerprint | None:
 
 
 def _effect(given: SentForm) -> Effect | None:
-    """Raises Misshapen."""
+    """Raise Misshapen."""
     word = given.one("effect")
     if word and word not in tuple(Effect):
         raise Misshapen(400, "an effect is read, write or destructive")

@@ -137,7 +137,7 @@ def careful_effect(each: Json) -> str:
 
 
 def _place(text: str, keys: Sequence[CapabilityKey]) -> int:
-    """Raises ValueError where it is none of them."""
+    """Raise ValueError where it is none of them."""
     place = int(text) if text.isdecimal() and text.isascii() and len(text) < 8 else -1
     if not 0 <= place < len(keys):
         raise ValueError("no such place")
@@ -145,5 +145,5 @@ def _place(text: str, keys: Sequence[CapabilityKey]) -> int:
 
 
 def _print(text: Any) -> Fingerprint | None:  # noqa: ANN401 - JSON of a form
-    """Raises InvalidName and TypeError."""
+    """Raise InvalidName and TypeError."""
     return None if text is None else Fingerprint(text)

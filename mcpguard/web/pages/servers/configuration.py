@@ -71,7 +71,7 @@ def configuration(guard: Guard, desk: Console) -> APIRouter:
 
 
 async def _carried_out(guard: Guard, name: str, given: SentForm, by: Actor) -> tuple[str, DoneNotice]:
-    """Raises Misshapen, and what the decision raises."""
+    """Raise Misshapen, and what the decision raises."""
     here, decision = f"/servers/{name}/configuration", Decision(by, given.one("why"))
     match given.one("decision"):
         case "screen":

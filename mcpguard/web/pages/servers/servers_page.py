@@ -110,7 +110,7 @@ def servers(guard: Guard, desk: Console) -> APIRouter:
 
 
 async def _several(guard: Guard, by: Actor, given: SentForm) -> DoneNotice:
-    """Raises Misshapen, Undecidable, and what keeps every server from being done."""
+    """Raise Misshapen, Undecidable, and what keeps every server from being done."""
     answer, why = given.one("decision"), given.one("why")
     if answer not in ANSWERS:
         raise Misshapen(400, "this is not a bulk action; reload the page and try again")
@@ -133,7 +133,7 @@ def _resting(guard: Guard, by: Actor, name: str, tag: str) -> Actor:
 
 
 async def _do(guard: Guard, answer: str, name: str, decision: Decision) -> None:
-    """Raises as the decision does, and Undecidable for what would let more happen."""
+    """Raise as the decision does, and Undecidable for what would let more happen."""
     known = guard.servers.find(name)
     if answer == "quarantine" and known is not None and known.upstream.standing is not UpstreamStanding.APPROVED:
         raise Undecidable("only approved servers can be quarantined here")
