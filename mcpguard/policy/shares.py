@@ -10,7 +10,7 @@ from types import TracebackType
 from mcpguard.domain.errors import GuardError
 
 
-class ShareExhausted(GuardError):
+class Crowded(GuardError):
     """No place is free. `own`: because the owner's share is full."""
 
     def __init__(self, *, own: bool) -> None:
@@ -28,11 +28,11 @@ class Shares:
         self.taken = 0
 
     def take(self, owner: str) -> "SharePlace":
-        """Take a place; it is released at the end of the `with` block. Raises ShareExhausted."""
+        """Take a place; it is released at the end of the `with` block. Raises Crowded."""
         if self._of.get(owner, 0) >= self.of_one:
-            raise ShareExhausted(own=True)
+            raise Crowded(own=True)
         if self.taken >= self._of_all:
-            raise ShareExhausted(own=False)
+            raise Crowded(own=False)
         self._of[owner] = self._of.get(owner, 0) + 1
         self.taken += 1
         return SharePlace(self, owner)

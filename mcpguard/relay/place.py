@@ -81,7 +81,7 @@ def _in_file(path: Path, data: bytes) -> Path:
         place = f", line {error.line}, column {error.column}" if error.line is not None else ""
         raise CannotRelay(f"{path}{place}: {error.message}") from None
     if not isinstance(whole, dict):
-        raise CannotRelay(f'{path} must hold a JSON object, with our settings under "mcpguard"')
+        raise CannotRelay(f'{path} must be a JSON object with the settings under "mcpguard"')
     ours = whole.get("mcpguard", {})
     if not isinstance(ours, dict):
         raise CannotRelay(f"mcpguard in {path} must be an object")

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpguard.domain.people import Principal
 from mcpguard.guard.traffic.tallies import Tallies
-from mcpguard.policy.shares import ShareExhausted, Shares
+from mcpguard.policy.shares import Crowded, Shares
 from mcpguard.web.gate.problem import is_of_programs, problem
 
 AGAIN = {"retry-after": "1", "cache-control": "no-store"}
@@ -30,7 +30,7 @@ class RequestShares:
             return
         try:
             place = self._shares.take(who)
-        except ShareExhausted as crowded:
+        except Crowded as crowded:
             why = "person's share" if crowded.own else "people's places"
             self._tallies.count_refused(door="network", why=why, by=who)
             await self._refusal(crowded, scope)(scope, receive, send)
@@ -38,7 +38,7 @@ class RequestShares:
         with place:
             await self._app(scope, receive, send)
 
-    def _refusal(self, crowded: ShareExhausted, scope: Scope) -> Response:
+    def _refusal(self, crowded: Crowded, scope: Scope) -> Response:
         status = 429 if crowded.own else 503
         sentence = (
             f"You have {self._shares.of_one} concurrent requests, the limit for one sender; wait for some to finish."

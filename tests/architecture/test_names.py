@@ -30,7 +30,7 @@ PARTICLES: Final = frozenset(
 )
 """Prepositions and adverbs."""
 NOUNS_AND_VERBS: Final = frozenset({"embed", "exceed", "feed", "indeed", "need", "proceed", "seed", "speed"})
-PUBLIC: Final = frozenset({"Unauthorized", "Forbidden", "Moved", "Executed"})
+PUBLIC: Final = frozenset({"Unauthorized", "Forbidden", "Moved", "Crowded", "Executed"})
 """Words of specifications, of problem types and of the API's schemas: programs read them."""
 IDIOMS: Final = frozenset({"now"})
 """What every clock can tell."""

@@ -80,7 +80,7 @@ ENDLESS: dict[str, tuple[str, str]] = {
     ),
     "leaves something": ("setsid sleep 600 & exit 7", "said nothing"),
     "cannot be killed": ("trap '' TERM HUP INT; while :; do sleep 600; done", "did not finish within"),
-    "takes its folder away": ("rm -r /opt/package/tree; ln -s / /opt/package/tree", "it left no folder"),
+    "takes its folder away": ("rm -r /opt/package/tree; ln -s / /opt/package/tree", "left no folder"),
 }
 
 

@@ -96,7 +96,7 @@ async def test_a_caller_that_has_its_share_under_way_is_refused_and_nobody_else_
                 reply = await guard.client(token=TOKEN).call("web::echo", {}, id_="beyond")
                 assert (reply.status, reply.headers["retry-after"]) == (429, "1")
                 assert (reply.message or {})["id"] == "beyond"
-                assert (reply.error["code"], "as many as one caller may" in reply.error["message"]) == (REFUSED, True)
+                assert (reply.error["code"], "the limit for one caller" in reply.error["message"]) == (REFUSED, True)
                 stream = await guard.http.get(guard.where.url + DIRECT, headers=listener.headers_for(None))
                 assert (stream.status_code, stream.headers["retry-after"]) == (429, "1")
             other = guard.client(token=OTHER_TOKEN)
@@ -128,7 +128,7 @@ async def test_all_callers_together_leave_a_reserve(tmp_path: Path) -> None:
         with nothing_happens(guard, script):
             reply = await guard.client().call("web::echo", {}, id_="beyond")
         assert (reply.status, reply.headers["retry-after"], (reply.message or {})["id"]) == (503, "1", "beyond")
-        assert (reply.error["code"], "ask again in a moment" in reply.error["message"]) == (REFUSED, True)
+        assert (reply.error["code"], "retry in a moment" in reply.error["message"]) == (REFUSED, True)
         await everybody_else_is_answered(guard)
         assert script.held == OF_AGENTS
         script.go()
@@ -164,7 +164,7 @@ async def test_a_caller_has_no_more_streams_on_this_machine_than_its_share(tmp_p
                 await (await stack.enter_async_context(guard.stream(token=TOKEN))).discover()
             async with await anyio.connect_unix(guard.where.agents) as beyond:
                 await beyond.send(b'{"mcpguard":1,"face":"direct","only":null,"token":"%b"}\n' % TOKEN.encode())
-                assert b"as many as one may" in await beyond.receive()
+                assert b"the limit for one caller" in await beyond.receive()
             async with guard.stream(token=OTHER_TOKEN) as other:
                 assert (await other.call("web::echo", {"x": 1})).result["structuredContent"] == {"x": 1}
         await until(lambda: not guard.where.streams.busy)

@@ -177,7 +177,7 @@ async def test_a_guard_whose_database_another_one_took_refuses_until_it_is_start
             with pytest.raises(StoreUnavailable, match="another guard has started on this database"):
                 await guard.settle()
             await refused(guard)
-        assert "Start this guard again" in guard.now.guard.readiness().cause
+        assert "Restart this guard" in guard.now.guard.readiness().cause
         assert guard.said() == before, "nothing was added"
     assert everything_said(make_url(url)) == before, "not even the end"
     async with world(tmp_path, store__url=url) as again:

@@ -34,7 +34,7 @@ def test_the_first_admin_is_made_signs_out_and_in_again(scriptless: Seen, guard:
     assert scriptless.heading == "Create the first admin"
     fill(scriptless, Name="ada", Password=PASSWORD, The_same_again=PASSWORD + ".")
     scriptless.press("Create admin")
-    assert problem(scriptless) == "The two passwords differ."
+    assert problem(scriptless) == "The two passwords do not match."
     fill(scriptless, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
     scriptless.press("Create admin")
     assert scriptless.heading == "Inbox"

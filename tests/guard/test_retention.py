@@ -167,7 +167,7 @@ async def test_a_person_removes_what_they_name_and_the_record_says_who_and_why(t
         assert (told["by"], told["via"], told["words"], told["why"]) == (BY.by.id, BY.by.via, BY.why, "asked")
         assert whole(guard)
         notices = [notice for chain in guard.verified().chains for notice in chain.notices]
-        assert any("asked for it" in notice and BY.why in notice for notice in notices)
+        assert any("requested by" in notice and BY.why in notice for notice in notices)
 
 
 async def test_who_may_not_let_more_happen_removes_nothing(tmp_path: Path) -> None:

@@ -245,10 +245,10 @@ def test_show_lists_servers_without_values(write: WriteFile) -> None:
     settings, _, servers = result.stdout.partition("\n\n")
     assert settings.startswith("key")
     assert [line.split() for line in servers.splitlines()] == [
-        ["server", "transport", "reached", "by", "environment", "or", "headers"],
+        ["server", "transport", "command", "or", "URL", "environment", "or", "headers"],
         ["git-hub", "stdio", "npx", "(2", "arguments)", "TOKEN,", "B"],
         ["wiki", "(disabled)", "http", "https://h/mcp?…", "X-Key"],
-        ["plain", "stdio", "plain", "nothing"],
+        ["plain", "stdio", "plain", "none"],
     ]
     as_json = run("show", "-o", "json", "--config", path)
     git_hub, wiki, _plain = json.loads(as_json.stdout)["servers"]

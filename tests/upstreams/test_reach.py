@@ -76,7 +76,7 @@ async def test_secrets_reach_the_url_in_headers(transport: Transport, tmp_path: 
         ("${file:FOLDER/folder}", "cannot be read: Is a directory"),
         ("${file:FOLDER/fifo}", "is not a regular file"),
         ("${file:FOLDER/out}", "is neither below a folder"),
-        (f"{SECRET}${{env:", 'a value holds "${" without "}"'),
+        (f"{SECRET}${{env:", 'a value contains "${" without "}"'),
     ],
 )
 @pytest.mark.parametrize("how", ["process", "url"])

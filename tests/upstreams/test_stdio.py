@@ -115,7 +115,7 @@ async def test_what_cannot_be_understood_ends_the_connection_and_says_why(code: 
 @pytest.mark.parametrize(
     ("said", "says"),
     [
-        ("Starting server...", "says something other"),
+        ("Starting server...", "has fields other than"),
         ("Content-Length: 999999999", "longer than"),
         ("x" * 5000, "header"),
     ],

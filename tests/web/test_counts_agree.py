@@ -55,7 +55,7 @@ def of_rail(page: Page, word: str) -> int:
 async def of_server(by: Reviewer, name: str) -> int:
     """The findings that its own page tells of."""
     found = re.search(
-        r"What it says</h2><span class=\"count\">(\d+) finding", (await by.open(f"/servers/{name}")).answer.text
+        r"Texts and findings</h2><span class=\"count\">(\d+) finding", (await by.open(f"/servers/{name}")).answer.text
     )
     assert found is not None
     return int(found[1])
@@ -114,4 +114,4 @@ async def test_nobody_is_told_a_risk_of_what_nobody_inspected(guard: World) -> N
     by = await reviewer(guard)
     page = await by.open("/servers")
     assert [name for name in servers if "not inspected" in row(page, name)] == ["unseen"]
-    assert "Not yet" in (await by.open("/servers/unseen")).text
+    assert "Not inspected" in (await by.open("/servers/unseen")).text

@@ -39,7 +39,7 @@ async def test_what_does_not_exist_is_json_on_the_operators_socket(guard: World,
     answer = await guard.operator.get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json()["detail"].startswith("there is nothing at this address")
+    assert answer.json()["detail"].startswith("there is no such address")
 
 
 @pytest.mark.parametrize("path", ["/<script>alert(1)</script>", "/%22onload=%22x", "/{{7*7}}", "/\u202etxt.exe"])

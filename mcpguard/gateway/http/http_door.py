@@ -53,7 +53,7 @@ from mcpguard.gateway.wire import REFUSED
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.publisher import CatalogChange
 from mcpguard.policy.scopes import is_server_in_scope
-from mcpguard.policy.shares import ShareExhausted, Shares
+from mcpguard.policy.shares import Crowded, Shares
 
 GUARD = "/mcp"
 ALL = "/mcp/all"
@@ -146,7 +146,7 @@ class HttpDoor:
         except BadMessage as error:
             self._count("message")
             await send_answer(send, 400, failure(error.code, str(error), error.id))
-        except ShareExhausted as crowded:
+        except Crowded as crowded:
             await self._send_back(crowded, caller, id_, send)
         except HttpRefusal as turned:
             await self._turn(turned, send, id_)
@@ -166,7 +166,7 @@ class HttpDoor:
             finally:
                 body.data.clear()
 
-    async def _send_back(self, crowded: ShareExhausted, caller: Caller, id_: Id | None, send: Send) -> None:
+    async def _send_back(self, crowded: Crowded, caller: Caller, id_: Id | None, send: Send) -> None:
         """Tell a client that its request was not taken, and when to retry."""
         if crowded.own:
             self._count(SHARE, caller=caller.id)

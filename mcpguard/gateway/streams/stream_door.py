@@ -44,7 +44,7 @@ from mcpguard.gateway.tools.guard_face import GuardFace
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.publisher import CatalogChange
 from mcpguard.policy.scopes import is_server_in_scope
-from mcpguard.policy.shares import ShareExhausted, SharePlace, Shares
+from mcpguard.policy.shares import Crowded, SharePlace, Shares
 
 HELLO_SECONDS = 10.0
 PAUSE_SECONDS = 1.0
@@ -171,7 +171,7 @@ class StreamDoor:
     def _place(self, caller: Caller) -> SharePlace:
         try:
             return self._shares.take(caller.id)
-        except ShareExhausted as crowded:
+        except Crowded as crowded:
             if not crowded.own:
                 raise NotWelcome("too many clients are connected", PLACES, caller=caller.id) from None
             sentence = (

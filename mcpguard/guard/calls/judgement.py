@@ -29,7 +29,7 @@ from mcpguard.guard.servers.servers import Servers
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import is_under_prefix
 from mcpguard.policy.scopes import is_in_scope
-from mcpguard.policy.shares import ShareExhausted
+from mcpguard.policy.shares import Crowded
 from mcpguard.policy.tasks import needs_tasks
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import generations
@@ -144,7 +144,7 @@ class CallJudge:
             on_wait()
             try:
                 await self._servers.wait_for_start(known, subject.caller)
-            except ShareExhausted:
+            except Crowded:
                 return replace(judged, verdict=Deny(Reason.SERVER_BUSY))
             judged = judge_now()  # anything may have been revoked while this waited
         if known is not None and judged.reason is Reason.CAPABILITY_UNCONFIRMED:

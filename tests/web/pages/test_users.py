@@ -38,7 +38,7 @@ async def test_somebody_is_let_in_and_signs_in_with_that_password(guard: World) 
     [
         ({"name": "Bob"}, 422, "The name must have"),
         ({"name": "<script>"}, 422, "The name must have"),
-        ({"name": "ada"}, 409, "There is, or was, a user ada"),
+        ({"name": "ada"}, 409, "There is, or was, a user named ada"),
         ({"role": "root"}, 422, "Choose a role"),
         ({"role": ""}, 422, "Choose a role"),
         ({"again": "another one entirely"}, 422, "The two passwords do not match"),
@@ -222,4 +222,4 @@ async def test_a_name_that_somebody_has_keeps_what_was_typed(guard: World) -> No
     assert ">twice</textarea>" in answer.text
     with pytest.raises(NotProven):
         await cookie(guard, "ada", OTHER)
-    assert "There is, or was, a user ada" in text(answer.text)
+    assert "There is, or was, a user named ada" in text(answer.text)

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
-from mcpguard.policy.shares import ShareExhausted, Shares
+from mcpguard.policy.shares import Crowded, Shares
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, principal
 from mcpguard.web.pages.base.rail import rail_counts
@@ -67,7 +67,7 @@ class _Stream(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             place = self._shares.take(self._who)
-        except ShareExhausted:
+        except Crowded:
             await Response(status_code=503, headers={"retry-after": "5"})(scope, receive, send)
             return
         with place:
