@@ -160,7 +160,7 @@ async def test_one_is_answered_on_its_own_page(tmp_path: Path) -> None:
     async with world(tmp_path) as guard:
         by = await reviewer(guard)
         page = await by.open(f"/servers/{NAME}/capability", kind="tool", name="forecast")
-        assert "No reviewer has confirmed reading this grave finding" in page.text
+        assert "No reviewer has confirmed reading these grave findings" in page.text
         read = page.offers("decide", "read")[0]
         await by.send(page, "decide", decision="approve", why=WHY, read=read)
         assert FORECAST not in unread(guard)

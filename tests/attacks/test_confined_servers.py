@@ -248,7 +248,7 @@ async def test_where_nothing_can_be_confined_nothing_runs_without_consent(tmp_pa
         await running(guard, attacker(), consent=True)
         assert await tried(guard, ("environment",))
         page = text((await guard.http.get(f"{guard.where.url}/servers/web", headers=by)).text)
-        assert "none : it may do everything that the guard" in page
+        assert "none : has all permissions of the guard" in page
 
 
 async def test_one_that_takes_too_much_memory_is_killed_and_said_to_be(tmp_path: Path) -> None:

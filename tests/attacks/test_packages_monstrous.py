@@ -141,7 +141,7 @@ async def test_nobody_else_says_which_version_a_package_is(there: Registry, data
     forged = "deep_one-1.0.0.data/purelib/server_one-0.9.dist-info/METADATA"
     deep = wheel("deep-one", {forged: "Name: server-one\nVersion: 0.9\n"})
     there.add_python("deep-one", "deep_one-1.0.0-py3-none-any.whl", deep)
-    with nothing_left(data), pytest.raises(NotInstalled, match="server-one is there more than once"):
+    with nothing_left(data), pytest.raises(NotInstalled, match="server-one is installed more than once"):
         await install(package("uvx", "server-one"), way(data, works().sandbox, pointed_at(there.url)))
 
 

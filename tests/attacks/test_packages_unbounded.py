@@ -78,7 +78,7 @@ ENDLESS: dict[str, tuple[str, str]] = {
         "for i in 1 2 3 4 5 6 7 8; do head -c 8388608 /dev/zero > $i; done; sleep 600",
         "it uses more than 32 MiB",
     ),
-    "leaves something": ("setsid sleep 600 & exit 7", "said nothing"),
+    "leaves something": ("setsid sleep 600 & exit 7", "no error message"),
     "cannot be killed": ("trap '' TERM HUP INT; while :; do sleep 600; done", "did not finish within"),
     "takes its folder away": ("rm -r /opt/package/tree; ln -s / /opt/package/tree", "left no folder"),
 }

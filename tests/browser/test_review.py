@@ -39,7 +39,7 @@ def bring(seen: Seen, guard: Served, name: str, which: str) -> None:
     """A server is added and looked at, with nothing but what is on the pages."""
     page = seen.page
     page.goto(guard.url + "/servers/add")
-    fill(seen, Name=name, Command=sys.executable, Arguments=f"-m\nmcpguard.demo\n{which}", Folder=str(ROOT))
+    fill(seen, Name=name, Command=sys.executable, Arguments=f"-m\nmcpguard.demo\n{which}", Working_directory=str(ROOT))
     page.get_by_label("Sandbox").select_option("none")
     seen.press("Add server")
     assert seen.heading == name
@@ -75,7 +75,7 @@ def test_a_slow_inspection_is_shown_at_once_and_the_page_leads_to_the_review_by_
     if page.locator("[data-again-link]").is_hidden():  # without scripts the page is loaded again while axe looks
         assert faults(either) == []
     (tmp_path / "go").touch()
-    expect(page.get_by_role("status")).to_contain_text("Inspected slow: it lists 10 capabilities")
+    expect(page.get_by_role("status")).to_contain_text("Inspected slow: 10 capabilities")
     assert page.url == guard.url + "/servers/slow"
 
 
@@ -83,10 +83,10 @@ def test_a_server_is_added_inspected_and_approved_in_part(either: Seen, guard: S
     set_up(either, guard)
     bring(either, guard, "notes", "honest")
     page = either.page
-    assert not page.get_by_label("Choose read_note").is_checked(), "nobody has chosen anything"
+    assert not page.get_by_label("Select read_note").is_checked(), "nobody has chosen anything"
     either.press("Select all clean")
-    assert page.get_by_label("Choose read_note").is_checked(), "nothing was found in it"
-    page.get_by_label("Choose delete_note").uncheck()
+    assert page.get_by_label("Select read_note").is_checked(), "nothing was found in it"
+    page.get_by_label("Select delete_note").uncheck()
     page.get_by_label("Effect of write_note").select_option("destructive")
     decide(either, "Approve selected", "read all of it")
     expect(page.get_by_role("status")).to_contain_text("Approved notes with 9 of 10 capabilities.")
@@ -102,11 +102,11 @@ def test_whoever_is_too_late_keeps_what_they_typed(either: Seen, guard: Served) 
     set_up(either, guard)
     bring(either, guard, "notes", "honest")
     page = either.page
-    page.get_by_label("Choose word_count").check()
+    page.get_by_label("Select word_count").check()
     patch = '{"args": ["-m", "mcpguard.demo", "poisoned"]}'
     assert run("server", "patch", "notes", patch, "--data-dir", guard.data_dir).returncode == 0
     decide(either, "Approve selected", "as I had read it")
-    assert page.get_by_role("heading", name="Nothing happened: notes changed while you read").is_visible()
+    assert page.get_by_role("heading", name="Not saved: notes changed while you were reading").is_visible()
     assert page.locator("#decide").get_by_label("Reason").input_value() == "as I had read it"
     assert page.get_by_text("how notes is launched or reached").is_visible()
     listed = run("server", "show", "notes", "-o", "json", "--data-dir", guard.data_dir)
@@ -121,11 +121,11 @@ def test_a_hostile_server_is_read_and_left_in_quarantine_on_a_narrow_screen(narr
         page.goto(f"{guard.url}/servers/weather{path}")
         nothing_to_complain_about(narrow, guard)
     page.goto(guard.url + "/servers/weather")
-    assert not page.get_by_label("Choose wind").is_checked()
+    assert not page.get_by_label("Select wind").is_checked()
     narrow.follow("Where is finding 1")
     assert page.url.endswith("#at-1")
     decide(narrow, "Keep in quarantine", "it wants things to be kept from people")
-    expect(page.get_by_role("status")).to_contain_text("Left weather in quarantine.")
+    expect(page.get_by_role("status")).to_contain_text("Kept weather in quarantine.")
     page.goto(guard.url + "/")
     assert page.get_by_text("All clear.").is_visible()
     nothing_to_complain_about(narrow, guard)

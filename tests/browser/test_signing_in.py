@@ -32,10 +32,10 @@ def test_the_first_admin_is_made_signs_out_and_in_again(scriptless: Seen, guard:
     page = scriptless.page
     page.goto(link(guard))
     assert scriptless.heading == "Create the first admin"
-    fill(scriptless, Name="ada", Password=PASSWORD, The_same_again=PASSWORD + ".")
+    fill(scriptless, Name="ada", Password=PASSWORD, Repeat_password=PASSWORD + ".")
     scriptless.press("Create admin")
     assert problem(scriptless) == "The two passwords do not match."
-    fill(scriptless, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
+    fill(scriptless, Name="ada", Password=PASSWORD, Repeat_password=PASSWORD)
     scriptless.press("Create admin")
     assert scriptless.heading == "Inbox"
     scriptless.follow("Sign out")
@@ -100,7 +100,7 @@ def test_the_forms_look_as_they_should(look: Seen, tmp_path: Path) -> None:
         look.page.goto(link(guard))
         nothing_to_complain_about(look, guard)
         assert every_field_has_a_label(look)
-        fill(look, Name="ada", Password=PASSWORD, The_same_again=PASSWORD)
+        fill(look, Name="ada", Password=PASSWORD, Repeat_password=PASSWORD)
         look.page.screenshot(path=tmp_path / "setup.png", full_page=True)
         with look.page.expect_navigation():
             look.page.get_by_role("button", name="Create admin").press("Enter")

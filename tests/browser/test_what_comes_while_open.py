@@ -150,7 +150,7 @@ def test_hostile_words_that_a_script_inserts_are_as_inert_as_those_of_a_page(
     guard, _, seeding = seeded
     page = seen.page
     page.goto(guard.url + "/audit")
-    expect(page.locator("[data-tail-state]")).to_have_text("Following")
+    expect(page.locator("[data-tail-state]")).to_have_text("Live")
     before = top(page)
     for word in HOSTILE:
         refused(guard, [word])

@@ -247,7 +247,7 @@ async def test_it_brings_no_answers_along(tmp_path: Path) -> None:
             params = {"name": "proxy", "arguments": batch(inquire), "inputResponses": brought}
             result = (await client.request("tools/call", params)).result
         assert result["isError"] is True
-        assert "a batch brings none along" in result["content"][0]["text"]
+        assert "not allowed in a batch" in result["content"][0]["text"]
 
 
 async def test_what_goes_wrong_inside_costs_the_others_nothing(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ async def test_programs_and_the_operators_socket_have_none(guard: World) -> None
         await guard.network.post(f"{API}/me/password", json=body, headers=bears(await token(guard))),
         await guard.operator.post(f"{API}/me/password", json=body),
     ):
-        assert "signed in" in problem(answer, 403)["detail"]
+        assert "signed-in user" in problem(answer, 403)["detail"]
     assert changes(guard) == [], "and nothing happened"
 
 

@@ -365,7 +365,7 @@ async def test_what_was_stored_and_never_answered_is_found_with_the_next_change(
         raise LedgerUnavailable("too late")
 
     with monkeypatch.context() as broken:
-        broken.setattr(guard.now.ledger, "together", late)
+        broken.setattr(guard.now.ledger, "transact", late)
         assert (await send(guard, "users/bob/disable")).status_code == 503
         assert guard.now.guard.people.by_session(shown) is not None
         assert (await send(guard, "users", name="eve", role="viewer", password=PASSWORD)).status_code == 503

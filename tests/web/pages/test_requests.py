@@ -36,6 +36,6 @@ async def test_it_is_in_what_the_command_shows(guard: World) -> None:
     await requested(guard)
     server = said(await guard.operator.get(f"{API}/servers/mine"))
     rows = dict(first_rows(server))
-    assert rows["asks for isolation"].startswith('{"image":"<script>alert(1)</script>\\u202enode"}, a request of ')
-    assert rows["asks for oauth"].endswith("nothing of it is in force")
+    assert rows["requests isolation"].startswith('{"image":"<script>alert(1)</script>\\u202enode"}, requested by ')
+    assert rows["requests oauth"].endswith("not in effect")
     assert rows["sandbox"].startswith("strict")

@@ -250,5 +250,5 @@ async def test_a_name_that_is_taken_is_told(guard: World) -> None:
     server = await add(guard)
     by = await reviewer(guard)
     told = await by.send(await by.open(FORM), FORM, name="notes", command="/bin/true")
-    assert (told.status, "There is a server notes already" in told.text) == (409, True)
+    assert (told.status, "A server named notes exists already" in told.text) == (409, True)
     await unchanged(guard, server, 0)
