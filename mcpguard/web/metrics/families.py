@@ -1,6 +1,6 @@
-"""What the metrics are at this moment, metric_families from memory.
+"""The metrics at this moment, read from memory.
 
-Rule kept here: what calls wait for is only that the numbers are copied. What is made of them is made in another thread.
+Rule kept here: calls wait only for the numbers to be copied. The rest is done in another thread.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ FamilyMaker = Callable[[], Family]
 
 
 def metric_families(guard: Guard) -> list[FamilyMaker]:
-    """All of them, each to be made where there is time for it."""
+    """Return all metric families, each computed where there is time for it."""
     guard.counting.forget()
     return [*_calls(guard), *_servers(guard), *_ledger(guard), *_refused(guard)]
 

@@ -1,7 +1,7 @@
-"""The metrics, by their names. docs/metrics.md is made from this list.
+"""The names of all metrics. docs/metrics.md is made from this list.
 
-Rule kept here: what a label can say is bounded. Names of servers are those of servers that are there, at most
-`MOST_SERVERS`; everything else is a word of ours.
+Rule kept here: the values of labels are bounded. Names of servers are those of existing servers, at most
+`MOST_SERVERS`; all other values are fixed words.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class MetricKind(StrEnum):
-    """What can be done with its numbers."""
+    """The kind of a metric, as Prometheus knows it."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -19,7 +19,7 @@ class MetricKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One of them. A counter is shown with `_total` behind its name."""
+    """A metric. A counter is shown with `_total` behind its name."""
 
     name: str
     kind: MetricKind

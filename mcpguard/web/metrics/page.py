@@ -1,10 +1,9 @@
-"""`/metrics`, for Prometheus and whatever reads the same: as text, or as OpenMetrics where that is asked for.
+"""`/metrics` for Prometheus and compatible readers: as text, or as OpenMetrics on request.
 
 Rules kept here:
-1. It needs the right to look, as everything that tells what servers there are.
-2. The numbers are copied at once; they are written down in a thread, one request after the other, so that no call
-   waits for it.
-3. The registry of the library that everybody in a process shares is not used: it would tell what is not ours.
+1. It needs the right to look, like everything that tells which servers there are.
+2. The numbers are copied at once and written in a thread, one request after the other, so that no call waits.
+3. The library's registry, which is shared in a process, is not used: it would include what is not ours.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The pages as an application, and what is said where there is none."""
+"""The application of all pages, and the pages for what does not exist or fails."""
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
@@ -72,7 +72,7 @@ SUBJECTS = (
 
 
 def pages(guard: Guard) -> FastAPI:
-    """Every page, with what it is made of."""
+    """Build the application of all pages."""
     app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     views = PageViews(assets.webui() / "templates")
     desk = Console(guard, views)
@@ -103,7 +103,7 @@ def pages(guard: Guard) -> FastAPI:
 
     @app.exception_handler(Exception)
     async def broken(_: Request, __: Exception) -> Response:
-        """It is logged with its traceback, by whoever serves; here only what to look for."""
+        """Show only what to look for in the log, which has the traceback."""
         reference = get_contextvars().get("request", "")
         sentence = f"Internal error. Look for {reference} in the guard's log; the audit log shows what was done."
         return plainly(500, "Something went wrong", sentence)

@@ -1,1 +1,1 @@
-"""Pages about agents, and about calls that wait."""
+"""Pages about agents and held calls."""

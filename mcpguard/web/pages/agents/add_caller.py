@@ -1,8 +1,8 @@
-"""`/callers/add`: letting a caller in.
+"""`/callers/add`: creating a token for an agent.
 
 Rules kept here:
-1. A token is in the answer to the form that made it and nowhere else; no reload shows it again, or makes another.
-2. Nothing is widened by leaving a field as it was: a caller only reads unless more is chosen.
+1. A token is in the answer to the form that created it and nowhere else; a reload neither shows it nor creates another.
+2. An untouched form creates the narrowest caller: it only reads unless more is chosen.
 """
 
 import json
@@ -32,7 +32,7 @@ def caller_adding(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     async def asked(request: Request, given: SentForm = NEW, problem: PageProblem = FINE) -> Response:
-        """The form; what was typed stands in it."""
+        """Show the form with what was typed in it."""
         more = {"effects": BY_HARM, "times": times.CHOICES, "once": desk.single_use_forms.new_number()}
         return desk.page(
             request, "callers", "caller_add.html", problem.status, given=given, problem=problem.sentence, **more
@@ -62,7 +62,7 @@ def caller_adding(guard: Guard, desk: Console) -> APIRouter:
 
 
 def _wanted(given: SentForm) -> CallerRequest:
-    """Raise Undecidable."""
+    """Return the caller that the form asks for. Raises Undecidable."""
     chosen = given.every("effects")
     if not {*chosen} <= {*Effect}:
         raise Undecidable("an effect is read, write or destructive")
@@ -76,7 +76,7 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def snippets(url: str, token: str) -> dict[str, str]:
-    """What to paste, for a client that speaks HTTP and for one that starts programs."""
+    """Return what to paste into a client that speaks HTTP, and into one that starts programs."""
     remote = {"type": "http", "url": f"{url}/mcp", "headers": {"Authorization": f"Bearer {token}"}}
     started = {"command": "mcpguard", "args": ["stdio"], "env": {"MCPGUARD_TOKEN": token}}
     entries = {"http": remote, "stdio": started}

@@ -1,6 +1,6 @@
-"""`/callers`: the agents that have a token, how far each reaches, and what agents without one may do.
+"""`/callers`: the agents that have a token, the scope of each, and what agents without one may do.
 
-How one is let in is `caller_adding`.
+The page that creates a token is in `add_caller`.
 """
 
 from typing import Final
@@ -25,7 +25,7 @@ def callers(guard: Guard, desk: Console) -> APIRouter:
     router = APIRouter(route_class=PageRoute)
 
     async def shown(request: Request, caller: str, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
-        """One of them."""
+        """Show the page of one caller."""
         grant = guard.callers.find(caller)
         if grant is None:
             return desk.missing(request, "No agent has a token with this id, or it was revoked.")

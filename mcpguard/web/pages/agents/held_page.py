@@ -1,4 +1,4 @@
-"""`/held`: calls that wait for a person, each with all that it takes to answer it."""
+"""`/held`: calls that are held for approval, each with everything that it takes to answer it."""
 
 from collections import Counter
 
@@ -27,7 +27,7 @@ def held_calls(guard: Guard, desk: Console) -> APIRouter:
     async def shown(
         request: Request, ticket: str = "", given: SentForm = NOTHING, problem: PageProblem = FINE
     ) -> Response:
-        """All of them, or one; what was typed stands at the one that was answered."""
+        """Show all held calls, or one; what was typed stays at the one that was answered."""
         try:
             every = [await guard.held.one(ticket)] if ticket else await guard.held.every()
         except Unknown:
@@ -70,7 +70,9 @@ def held_calls(guard: Guard, desk: Console) -> APIRouter:
 
 
 def card(call: Json) -> Json:
-    """With its tag, its arguments and `_meta` as text, empty where there are none, and how many findings there are."""
+    """Return a held call with its tag, its arguments and `_meta` as text (empty if there are none), and its number of
+    findings.
+    """
     written = "" if call["arguments"] is None else clipping.value_as_text(call["arguments"])
     beside = "" if call["meta"] is None else clipping.value_as_text(call["meta"])
     counts = Counter(finding["severity"] for finding in call["findings"])

@@ -1,12 +1,12 @@
 """`/live`: what changed since a page was made, as one stream of events for each tab.
 
 Rules kept here:
-1. An event has numbers and nothing else: what they stand for, a page asks for as its reader.
-2. Whoever may no longer look is told nothing more, from that moment on.
-3. It is looked at in memory, a few times a second; a browser that comes back says which record it knew last, and is
-   told at once how many there are now.
-4. One person's streams are no more than half of what that person may have under way, and all streams no more than half
-   of what all may: tabs that stay open keep nobody from the pages.
+1. An event has only numbers: a page requests what they stand for with its reader's rights.
+2. A reader who loses the right to look is sent nothing more from that moment on.
+3. Changes are looked up in memory, a few times a second. A browser that reconnects names the last record that it knew,
+   and is told at once how many there are now.
+4. One person's streams are at most half of that person's places, and all streams at most half of all places: open tabs
+   keep nobody from the pages.
 """
 
 from collections.abc import AsyncIterator
@@ -56,7 +56,7 @@ def live(guard: Guard, _: Console) -> APIRouter:
 
 
 class _Stream(StreamingResponse):
-    """A stream that has a place for as long as it is sent; without one it is refused."""
+    """A stream that holds a place while it is sent, and is refused without one."""
 
     def __init__(self, told: AsyncIterator[bytes], shares: Shares, who: str) -> None:
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -75,7 +75,7 @@ class _Stream(StreamingResponse):
 
 
 def event(guard: Guard, me: Principal) -> bytes:
-    """How it is now, for one reader."""
+    """Return the numbers of this moment for one reader."""
     said = {"counts": rail_counts(guard, me), "ready": guard.readiness().ready}
     number = guard.depth().records if me.may(Right.AUDIT) else 0
     return b"id: %d\nevent: now\ndata: %s\n\n" % (number, orjson.dumps(said | {"records": number}))

@@ -1,8 +1,8 @@
-"""`/policy`: the rules in force, in their order, and what would become of a call.
+"""`/policy`: the rules in force, in order, and the test of a call.
 
 Rules kept here:
-1. Trying a call sends, counts and records nothing. What is typed stays in the form, and out of addresses and logs.
-2. Arguments are read as those of agents are: what could mean two things is refused.
+1. Testing a call sends, counts and records nothing. What is typed stays in the form, and out of URLs and logs.
+2. Arguments are parsed as strictly as those of agents: ambiguous JSON is refused.
 """
 
 from typing import Any, Final
@@ -41,7 +41,7 @@ def policy(guard: Guard, desk: Console) -> APIRouter:
     def shown(
         request: Request, given: SentForm = NOTHING, problem: PageProblem = FINE, answer: dict[str, Any] | None = None
     ) -> Response:
-        """The rules, and what they would say of a call, if one was given."""
+        """Show the rules, and what they would say of the call that was typed."""
         said = {each["rule"]: each["outcome"] for each in answer["rules"]} if answer else {}
         return desk.page(
             request,
@@ -91,7 +91,7 @@ def _caller(guard: Guard, named: str) -> Any:  # noqa: ANN401
 
 
 def _wanted(given: SentForm) -> WantedBody:
-    """The call that was typed. Raises Misshapen, in a sentence about the first thing that is wrong."""
+    """Return the call that was typed. Raises Misshapen with a sentence about the first mistake."""
     name = given.one("name").strip()
     try:
         parse_reference(name)
@@ -112,7 +112,7 @@ def _wanted(given: SentForm) -> WantedBody:
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
-    """Raise Misshapen."""
+    """Return the arguments that were typed. Raises Misshapen."""
     if not text.strip():
         return None
     try:

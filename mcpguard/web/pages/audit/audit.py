@@ -1,9 +1,9 @@
-"""`/audit`: the records that fit a filter, the newest first, and how many there were over time.
+"""`/audit`: the records that match a filter, newest first, and a histogram of them.
 
 Rules kept here:
-1. The whole query is the URL: whoever has it sees the same, and nothing is kept for anybody.
-2. What is no filter is problem at the field, which keeps what was typed; nothing is looked for then.
-3. `/audit/rows` is rows of the same page and nothing else, for what comes while somebody looks.
+1. The whole query is in the URL: everybody who has the URL sees the same, and nothing is stored.
+2. A wrong filter is reported at its field, which keeps what was typed; nothing is searched then.
+3. `/audit/rows` returns only rows of the same page, for what comes while somebody looks.
 """
 
 import re
@@ -68,7 +68,7 @@ def audit(guard: Guard, desk: Console) -> APIRouter:
 
     @router.get("/audit/rows", dependencies=look)
     async def rows(request: Request) -> Response:
-        """What is newer than a number. Raises BadFilter."""
+        """Return the rows that are newer than a record number. Raises BadFilter."""
         wanted = parse(request.query_params.get("q", ""), guard.clock.now())
         seq = number(request, "newer") or 0
         page = await guard.auditing.page(wanted, seq, PAGE)
@@ -84,10 +84,10 @@ def audit(guard: Guard, desk: Console) -> APIRouter:
 
 
 async def _found(guard: Guard, request: Request, wanted: Filter) -> Json:
-    """The rows of a page: after a number downwards, or `newer` than one, which are looked for the other way round.
+    """Return the rows of a page: below a record number, or those `newer` than one, which are searched upwards.
 
-    `older` and `newer`: where to go on, if anywhere; `first`: whether no other page is newer; `top`: what is newer
-    than that is not on it.
+    `older` and `newer` are where to continue, if anywhere; `first` tells whether no page is newer; `top` is the newest
+    record number, above which nothing is on the page.
     """
     after, newer = number(request, "after"), number(request, "newer")
     if newer is not None:
@@ -104,20 +104,20 @@ async def _found(guard: Guard, request: Request, wanted: Filter) -> Json:
 
 
 def number(request: Request, name: str) -> int | None:
-    """A number of a record in the query; nothing else is one."""
+    """Return the record number in the query; None for anything else."""
     given = request.query_params.get(name, "")
     found = int(given) if re.fullmatch("[0-9]{1,16}", given) else None
     return None if found is None or found > LARGEST else found
 
 
 def address(path: str, **query: object) -> str:
-    """An address of ours, with what is not empty of the query."""
+    """Return a URL of ours with the non-empty parts of the query."""
     given = {name: value for name, value in query.items() if value is not None and value != ""}
     return f"{path}?{urlencode(given)}" if given else path
 
 
 def _around(guard: Guard, q: str, typed: str, terms: Terms, now: int) -> Json:
-    """What stands round the rows: the filter, what can be added to it, and what would find more."""
+    """Return what surrounds the rows: the filter, what can be added to it, and what would match more."""
     depth, last = guard.depth(), guard.verifying.last
     return {
         "q": q,

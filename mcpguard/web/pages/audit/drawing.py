@@ -1,6 +1,6 @@
-"""A histogram as numbers for an SVG: what is allowed above the line, held on top of it, refused below.
+"""Computes a histogram for an SVG: allowed above the line, held on top of it, denied below.
 
-Place tells what a bar stands for, and not colour alone.
+The position tells what a bar stands for, not the colour alone.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ TICKS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Rect:
-    """`kind`: `a` allowed or without a verdict, `h` held, `d` refused."""
+    """A bar. `kind` is `a` for allowed or without a verdict, `h` for held, `d` for denied."""
 
     kind: str
     x: float
@@ -28,7 +28,9 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """`line`: where zero is; `ticks`: times below it; `busiest`: when most happened, and how much."""
+    """A histogram. `line` is the zero line; `ticks` are the times below it; `busiest` is when most happened, and how
+    much.
+    """
 
     rects: tuple[Rect, ...]
     line: float
@@ -45,7 +47,7 @@ class Drawing:
 
 
 def drawing(of: Histogram) -> Drawing:
-    """There is at least one bar. Where nothing has a verdict, such as what closes calls, all records are drawn."""
+    """Draw at least one bar. Where no record has a verdict, all records are drawn."""
     calls = of.calls > 0
     above = [(bar.allowed + bar.held if calls else bar.other) for bar in of.bars]
     below = [bar.refused for bar in of.bars]
@@ -84,12 +86,14 @@ def drawing(of: Histogram) -> Drawing:
 
 
 def ends(of: Histogram) -> tuple[int, int]:
-    """When the first bar begins and the last one ends. Who can write the store can have that be any time."""
+    """Return when the first bar begins and the last one ends. Both are arbitrary if somebody else writes to the
+    store.
+    """
     return of.bars[0].at, of.bars[-1].at + of.width
 
 
 def _each(seconds: int) -> str:
-    """How long a bar is: `second`, `10 minutes`."""
+    """Return the width of a bar in words: `second`, `10 minutes`."""
     for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute")):
         if seconds % size == 0:
             number = seconds // size

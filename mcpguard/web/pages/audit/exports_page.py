@@ -1,9 +1,8 @@
-"""`/audit/export`: the log, or what fits a filter, as a file to take away.
+"""`/audit/export`: the audit log, or what matches a filter, as a file.
 
 Rules kept here:
-1. It is the same export as the API's and the command's: recorded before its first byte, and it holds the record of
-   itself.
-2. What cannot be let out is problem on the form, with everything that was chosen.
+1. The export is that of the API and the command: it is recorded before its first byte, and contains its own record.
+2. An export that is refused is reported on the form, with everything that was chosen.
 """
 
 from fastapi import APIRouter, Request
@@ -61,7 +60,7 @@ def exporting(guard: Guard, desk: Console) -> APIRouter:
 
 
 def _wanted(request: Request, guard: Guard) -> AuditExportRequest:
-    """Raise BadFilter and Undecidable."""
+    """Return the export that the form asks for. Raises BadFilter and Undecidable."""
     given = request.query_params
     word, after = given.get("format", ""), given.get("after", "").strip()
     if word not in WORDS:

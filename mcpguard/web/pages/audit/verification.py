@@ -1,4 +1,4 @@
-"""`/audit/verify`: having the whole log verified, how far that has come, and what it found."""
+"""`/audit/verify`: verifying the whole audit log, its progress, and its result."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response

@@ -1,1 +1,1 @@
-"""What every page is made with."""
+"""The parts that every page is made of."""

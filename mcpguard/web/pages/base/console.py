@@ -1,10 +1,10 @@
-"""What every page of the console stands on: the shell around it, who looks at it, what they were told last, and how a
-form of it is carried out.
+"""The base of every page of the console: its frame, its reader, the notice of what was done, and how forms are carried
+out.
 
 Rules kept here:
-1. A page shows only what its reader may see: what is counted in the rail, too.
-2. What somebody did is told on the next page they see, once, and nobody else can make a page say it.
-3. A form with a password proves who sends it once more, before anything of it is done. What was typed is not lost.
+1. A page shows only what its reader may see, in the rail too.
+2. The notice of what somebody did is on the next page that they see, once, and nobody else can make a page show it.
+3. A form with a password proves its sender again before anything is done. What was typed is not lost.
 """
 
 from collections import OrderedDict
@@ -40,7 +40,7 @@ Again = Callable[[SentForm, PageProblem], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class DoneNotice:
-    """What is told on the next page. `kind` is the standing or verdict whose icon goes before it."""
+    """The notice on the next page. `kind` is the status or verdict whose icon it has."""
 
     sentence: str
     kind: str = "approved"
@@ -49,7 +49,7 @@ class DoneNotice:
 
 
 class Console:
-    """One for all pages."""
+    """Renders the pages of the console."""
 
     def __init__(self, guard: Guard, views: PageViews) -> None:
         self.guard = guard
@@ -58,15 +58,15 @@ class Console:
         self.single_use_forms = SingleUseForms()
 
     def page(self, request: Request, word: str, template: str, code: int = 200, /, **values: object) -> HTMLResponse:
-        """A page; `word`: which place of the rail it belongs to."""
+        """Render a page; `word` is its place in the rail."""
         return self._views.page(template, code, **self._shell(request, word), **values)
 
     async def long_page(
         self, request: Request, word: str, template: str, code: int = 200, /, **values: object
     ) -> HTMLResponse:
-        """The same where there may be very much on it: it is written aside, so that nobody else waits for it.
+        """Render a page that may be very long, in a thread, so that nobody else waits for it.
 
-        `leads_on`: the page soon leads to another by itself, so what somebody did is left for that one to tell.
+        `leads_on` says that the page soon leads to another by itself, so the notice is left for that one.
         """
         shell = self._shell(request, word, leads_on=values.get("leads_on") is True)
         return await to_thread.run_sync(lambda: self._views.page(template, code, **shell, **values))
@@ -89,11 +89,11 @@ class Console:
         }
 
     def bare(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
-        """A page of somebody who may be nobody."""
+        """Render a page for somebody who may not be signed in."""
         return self._views.page(template, status, **values)
 
     def missing(self, request: Request, sentence: str) -> HTMLResponse:
-        """What was asked for is not there."""
+        """Render the page for something that does not exist."""
         return self.page(request, "", "missing.html", 404, title="Not found", sentence=sentence)
 
     async def carried_out(
@@ -105,7 +105,7 @@ class Console:
         largest: int = LARGEST,
         most: int = MOST_FIELDS,
     ) -> Response:
-        """Do what a form says, or show it again."""
+        """Do what a form says, or show the form again."""
         given = SentForm([])
         try:
             given = await form(request, largest, most)
@@ -119,12 +119,12 @@ class Console:
         return self.go(request, path, said)
 
     def go(self, request: Request, path: str, done: DoneNotice) -> Response:
-        """There, where it is told."""
+        """Redirect to a page that shows the notice."""
         self.tell(request, done)
         return redirect(path)
 
     def tell(self, request: Request, done: DoneNotice) -> None:
-        """On the next page that they see."""
+        """Keep a notice for the next page that this reader sees."""
         session = principal(request).session
         if session:
             self._told[session] = done
@@ -132,11 +132,13 @@ class Console:
                 self._told.popitem(last=False)
 
     def bind_to_page(self, by: Actor, given: SentForm, now: Callable[[], str]) -> Actor:
-        """Whoever decides, only as long as stands what their page showed. Raises Moved, NotNamed or Misshapen."""
+        """Return the actor, whose decision holds only while what their page showed is unchanged. Raises Moved, NotNamed
+        or Misshapen.
+        """
         return bind_to_tag(given.one("seen"), by, now)
 
     async def _sender(self, request: Request, given: SentForm) -> Actor:
-        """Who sends a form; with their password they are known anew, by another session."""
+        """Return who sends a form; with their password they get a new session."""
         me, password = principal(request), given.one("password")
         if password and me.kind == "user":
             before = next(iter(cookies.session_cookies(request.scope)), "")
@@ -147,11 +149,11 @@ class Console:
 
 
 def redirect(path: str) -> Response:
-    """To another page."""
+    """Redirect to another page."""
     return RedirectResponse(path, 303, {"cache-control": "no-store"})
 
 
 def principal(request: Request) -> Principal:
-    """Who looks at a page that needs a right: somebody, then."""
+    """Return the reader of a page that needs a right, who is always somebody."""
     found: Principal = request.state.principal
     return found

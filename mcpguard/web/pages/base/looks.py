@@ -1,4 +1,4 @@
-"""How somebody wants the pages to look: a cookie that holds words of ours, and nothing about them."""
+"""The appearance that a reader chose: a cookie with fixed words, and nothing about the reader."""
 
 from dataclasses import dataclass
 from typing import Final, Self
@@ -13,7 +13,9 @@ YEAR: Final = 365 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """`theme`: empty as the machine says. `roomy`: more space in tables. `keys`: shortcuts on the keyboard."""
+    """The appearance of pages. `theme` is empty for that of the system; `roomy` means more space in tables; `keys`
+    enables keyboard shortcuts.
+    """
 
     theme: str = ""
     roomy: bool = False
@@ -21,7 +23,7 @@ class Looks:
 
     @classmethod
     def from_request(cls, request: Request) -> Self:
-        """As the browser says; what is none of our words is nothing."""
+        """Read the appearance from the cookie; unknown words are ignored."""
         words = request.cookies.get(NAME, "").split(".")
         theme = next((each for each in THEMES if each in words), "")
         return cls(theme, "roomy" in words, "nokeys" not in words)

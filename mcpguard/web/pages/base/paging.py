@@ -1,4 +1,4 @@
-"""A part of a list that a page shows, from the place that its URL names."""
+"""The part of a list that a page shows, from the place that its URL names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,9 @@ _LONGEST: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class ListPart(Generic[T]):
-    """Some of `all` things. `start`: the place of the first; `next`: of the first of the next part, 0 if none."""
+    """A part of a list of `all` things. `start` is the place of its first; `next` that of the next part, 0 if there is
+    none.
+    """
 
     of: Sequence[T]
     start: int
@@ -21,7 +23,7 @@ class ListPart(Generic[T]):
 
 
 def part(every: Sequence[T], request: Request, size: int) -> ListPart[T]:
-    """The part that `?start=` names; the first for what names none."""
+    """Return the part that `?start=` names, or the first one."""
     text = request.query_params.get("start", "")
     start = int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST else 0
     start = start if start < len(every) else 0

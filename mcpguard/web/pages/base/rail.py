@@ -1,4 +1,4 @@
-"""The rail beside every page: where one can go, what waits there, and how the audit log stands."""
+"""The rail beside every page: its places, what needs review there, and the state of the audit log."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +9,7 @@ from mcpguard.guard.guard import Guard
 
 @dataclass(frozen=True, slots=True)
 class RailPlace:
-    """Somewhere to go. `urgent`: what waits there runs out."""
+    """A place in the rail. `urgent` says that something there expires."""
 
     word: str
     name: str
@@ -22,7 +22,7 @@ class RailPlace:
 
 @dataclass(frozen=True, slots=True)
 class ChainState:
-    """How the audit log stands, in a word and a few more."""
+    """The state of the audit log, in a word and a short sentence."""
 
     word: str
     said: str
@@ -43,7 +43,7 @@ PLACES: Final = (
 
 
 def rail(guard: Guard, me: Principal) -> tuple[RailPlace, ...]:
-    """The places of somebody, with what there is."""
+    """Return the places that a reader may go to, with their counts."""
     counts = rail_counts(guard, me)
     return tuple(
         RailPlace(each.word, each.name, each.path, each.right, each.gap, each.urgent, counts.get(each.word, 0))
@@ -53,7 +53,7 @@ def rail(guard: Guard, me: Principal) -> tuple[RailPlace, ...]:
 
 
 def rail_counts(guard: Guard, me: Principal) -> dict[str, int]:
-    """What is counted in the rail; only what they may see."""
+    """Return the counts in the rail, of what the reader may see."""
     servers = guard.inbox.tally()
     held = guard.held.waiting if me.may(Right.AUDIT) else 0
     counts = {"inbox": servers.waiting + held, "servers": servers.all, "findings": servers.findings}
@@ -63,7 +63,7 @@ def rail_counts(guard: Guard, me: Principal) -> dict[str, int]:
 
 
 def chain(guard: Guard) -> ChainState:
-    """How the log stands."""
+    """Return the state of the audit log."""
     if not guard.readiness().ready:
         return ChainState("Audit log: not recording", "Calls are blocked", None)
     depth, last = guard.depth(), guard.verifying.last

@@ -1,8 +1,9 @@
-"""The pages that need a right, each through the same steps.
+"""Routes of pages that need a right; all take the same steps.
 
 Rules kept here:
-1. Whoever may not use a page is refused before anything of the form is read.
-2. Nobody known: to the sign-in page, and from there back. Known and not allowed: a page that says who may.
+1. A reader without the right is refused before anything of the form is read.
+2. Nobody signed in: redirect to the sign-in page, and back from there. Signed in without the right: a page that says
+   who may.
 """
 
 from collections.abc import Callable, Coroutine
@@ -21,11 +22,11 @@ RENEWED = "renewed"
 
 
 class PageRoute(APIRoute):
-    """A page that names the right it needs."""
+    """A route of a page that names the right it needs."""
 
     @property
     def needs(self) -> Needs:
-        """The right that the page needs. Raises ValueError where it names none, or more than one."""
+        """Return the right that the page needs. Raises ValueError where it names none, or more than one."""
         return needs_of(self)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -45,7 +46,7 @@ class PageRoute(APIRoute):
 
 
 def to_sign_in(request: Request) -> Response:
-    """And back to the page, where it was one that is only looked at."""
+    """Redirect to the sign-in page, and from there back to a page that is only read."""
     wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     back = f"?back={quote(wanted, safe='')}" if request.method in ("GET", "HEAD") and wanted != "/" else ""
     return RedirectResponse(f"/login{back}", 303, {"cache-control": "no-store"})

@@ -1,7 +1,8 @@
-"""Forms that are done once, however often they are sent: whoever reloads a page with a token makes no second one.
+"""Forms that are carried out once, however often they are sent: reloading the page of a new token creates no second
+one.
 
-Rule kept here: each form has a number that no other has, and which form was sent is known until the process ends, for
-the newest of them.
+Rule kept here: each form has a unique number, and the numbers of the newest sent forms are known until the process
+ends.
 """
 
 import secrets
@@ -19,17 +20,17 @@ _LONGEST: Final = 64
 
 
 class SingleUseForms:
-    """Which forms were sent."""
+    """The numbers of forms that were sent."""
 
     def __init__(self) -> None:
         self._sent: OrderedDict[str, None] = OrderedDict()
 
     def new_number(self) -> str:
-        """The number of a new form."""
+        """Return the number of a new form."""
         return secrets.token_urlsafe(_BYTES)
 
     def use(self, given: SentForm) -> None:
-        """Now it is sent. Raises Misshapen where it was before, or has no number."""
+        """Mark a form as sent. Raises Misshapen if it was sent before, or has no number."""
         number = given.one(FIELD)
         if not 0 < len(number) <= _LONGEST:
             raise Misshapen(422, NUMBERLESS)

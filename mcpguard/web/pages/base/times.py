@@ -1,4 +1,4 @@
-"""How long something that is let in may stay, as forms offer it."""
+"""The lifetimes that forms offer for tokens."""
 
 from typing import Final
 
@@ -19,7 +19,9 @@ USUAL: Final = str(USUAL_SECONDS)
 
 
 def seconds(given: str) -> int | None:
-    """What was chosen; None: until somebody revokes it, which nobody gets without saying so. Raises Undecidable."""
+    """Return the chosen lifetime; None for a token that does not expire, which has to be chosen explicitly. Raises
+    Undecidable.
+    """
     if given == NEVER:
         return None
     if given not in {str(each) for each, _ in CHOICES}:

@@ -1,1 +1,1 @@
-"""Pages about people, and how they sign in."""
+"""Pages about users, and signing in."""

@@ -1,6 +1,6 @@
-"""`/settings/me`: one's own account: what one may do, where one is signed in, one's password.
+"""`/settings/me`: a user's own account: permissions, sessions, password.
 
-Rule kept here: nobody reaches anybody else's account from here, whatever a form says: it is about whoever sends it.
+Rule kept here: nobody reaches another account from here, whatever a form says: it is always about its sender.
 """
 
 from typing import Final
@@ -76,13 +76,13 @@ def me(guard: Guard, desk: Console) -> APIRouter:
 
 
 def _user(guard: Guard, request: Request) -> User | None:
-    """Whoever asks; None for a program."""
+    """Return the user who sends the request; None for a program."""
     by = principal(request)
     return guard.people.user_of(by.id) if by.kind == "user" else None
 
 
 async def _ended(guard: Guard, user: User | None, wanted: str, by: Actor) -> tuple[str, DoneNotice]:
-    """One of their sessions ends, or all of them. Raises UserUnknown."""
+    """End one session of the user, or all. Raises UserUnknown."""
     if user is None:
         raise UserUnknown(PROGRAMS)
     if wanted == "every":

@@ -1,4 +1,4 @@
-"""`/settings/sessions`: who is signed in, from where and since when; any of it can be ended."""
+"""`/settings/sessions`: who is signed in, from where and since when; each session can be ended."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""`/setup`: the first admin, by the link that was problem on the terminal.
+"""`/setup`: creating the first admin, with the link that was printed on the terminal.
 
-There is such a page until somebody was a user ever, and never again. Looking at it changes nothing.
+The page exists until the first user was created, and never again. Opening it changes nothing.
 """
 
 from fastapi import APIRouter, Request

@@ -1,8 +1,8 @@
-"""`/login` and `/logout`: forms that work without a script.
+"""`/login` and `/logout`: forms that work without scripts.
 
 Rules kept here:
-1. Which part of a name and a password was wrong is problem nobody, and neither is shown again.
-2. Whoever signs in, or in again, gets another session; the one before is worth nothing.
+1. Nobody is told which of name and password was wrong, and neither is shown again.
+2. Signing in, also again, creates a new session; the one before is no longer valid.
 """
 
 import re
@@ -72,7 +72,7 @@ def signing(guard: Guard, views: PageViews) -> APIRouter:
 
 
 def form_page(views: PageViews, template: str, problem: PageProblem, **values: object) -> Response:
-    """The page of a form, with what was wrong."""
+    """Render a form, with what was wrong."""
     page = views.page(template, problem.status, problem=problem.sentence, **values)
     if problem.wait:
         page.headers["retry-after"] = str(problem.wait)
@@ -80,20 +80,20 @@ def form_page(views: PageViews, template: str, problem: PageProblem, **values: o
 
 
 def person_of(request: Request) -> Principal | None:
-    """Whoever has signed in; not a program, whose token opens no forms."""
+    """Return the user who is signed in; None for a program, whose token opens no forms."""
     principal: Principal | None = request.state.principal
     return principal if principal is not None and principal.kind == "user" else None
 
 
 def signed_in(done: SignedIn, request: Request, back: str = "") -> Response:
-    """To where they wanted to go, or to the start, with a session."""
+    """Redirect to the wanted page, or to the start, with a session."""
     response = RedirectResponse(back or "/", 303, {"cache-control": "no-store"})
     cookies.give(response, request.scope, done.shown)
     return response
 
 
 def ours(back: str) -> str:
-    """Where somebody wanted to go, if that is a page of ours; nothing else leads away from here."""
+    """Return the wanted page if it is one of ours; nothing else is redirected to."""
     return back if _OURS.fullmatch(back) else ""
 
 

@@ -1,7 +1,7 @@
-"""`/settings/tokens`: the tokens with which programs act for people.
+"""`/settings/tokens`: API tokens, with which programs act for users.
 
-Rule kept here: a token is in the answer to the form that made it and nowhere else; no reload shows it again, or makes
-another.
+Rule kept here: a token is in the answer to the form that created it and nowhere else; a reload neither shows it nor
+creates another.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""What forms about people have in common: a role that was chosen, a new password that was typed twice."""
+"""Fields that forms about users share: the chosen role, and a new password that was typed twice."""
 
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.people import Role
@@ -6,14 +6,14 @@ from mcpguard.web.forms import SentForm
 
 
 def role_of(given: SentForm) -> Role:
-    """Raise Undecidable."""
+    """Return the chosen role. Raises Undecidable."""
     if given.one("role") not in {*Role}:
         raise Undecidable("choose a role: viewer, auditor, approver or admin")
     return Role(given.one("role"))
 
 
 def typed_twice(given: SentForm) -> str:
-    """The new password, which was typed twice. Raises Undecidable."""
+    """Return the new password, which was typed twice. Raises Undecidable."""
     if given.one("new") != given.one("again"):
         raise Undecidable("the two passwords do not match")
     return given.one("new")

@@ -1,7 +1,7 @@
-"""`/settings/users/{user}`: one person, and what an admin can change about them.
+"""`/settings/users/{user}`: one user, and what an admin can change.
 
-Rule kept here: what is taken from somebody needs no password of whoever takes it; more rights, another password and
-letting them in again do.
+Rule kept here: taking rights away needs no password of the admin; more rights, another password, and enabling a user
+again do.
 """
 
 from typing import Final
@@ -54,7 +54,7 @@ def user(guard: Guard, desk: Console) -> APIRouter:
 
 
 async def _changed(guard: Guard, name: str, decision: Decision, given: SentForm) -> DoneNotice:
-    """Do what was pressed."""
+    """Carry out the change whose button was pressed."""
     match given.one("do"):
         case "sign-out":
             await guard.users.sign_out(name, decision)

@@ -1,6 +1,6 @@
-"""`/settings/users`: the people who may sign in, and letting somebody in.
+"""`/settings/users`: the users, and adding one.
 
-Rule kept here: no password is ever shown again, not to whoever typed it.
+Rule kept here: no password is ever shown again, not even to whoever typed it.
 """
 
 from collections import Counter

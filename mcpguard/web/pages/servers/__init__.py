@@ -1,1 +1,1 @@
-"""Pages about servers, their capabilities, and what was found in them."""
+"""Pages about servers, their capabilities, and findings."""

@@ -1,4 +1,4 @@
-"""`/servers/add`: bringing a server. It is quarantined, and not started."""
+"""`/servers/add`: adding a server. It is quarantined, and not started."""
 
 from typing import Final
 
@@ -70,7 +70,7 @@ def adding(guard: Guard, desk: Console) -> APIRouter:
 
 
 def members(given: SentForm) -> Json:
-    """The entry that the form declares, as it would stand in a file. Raises NotDeclared."""
+    """Return the entry that the form declares, as it would stand in a file. Raises NotDeclared."""
     command, url = given.one("command").strip(), given.one("url").strip()
     if bool(command) == bool(url):
         raise NotDeclared((EITHER,))
@@ -87,7 +87,7 @@ def members(given: SentForm) -> Json:
 
 
 def _pairs(text: str, what: str, between: str) -> dict[str, str]:
-    """A name and a value on each line. Raises NotDeclared, which repeats no value."""
+    """Return the name and value on each line. Raises NotDeclared, which repeats no value."""
     found: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

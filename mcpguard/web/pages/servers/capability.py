@@ -1,8 +1,8 @@
-"""`/servers/{name}/capability?kind=…&name=…`: one capability, with all its versions, and what is decided about it.
+"""`/servers/{name}/capability?kind=…&name=…`: one capability, its versions, and the decision about it.
 
 Rules kept here:
-1. A decision names the definition that was on the page. Where another is listed by then, nothing happens.
-2. Who may call it, and who has, is for those who may see what agents do.
+1. A decision names the definition that was on the page. If another is listed by then, nothing happens.
+2. Who may call it, and who has, is shown only to those who may read the audit log.
 """
 
 from collections.abc import Mapping
@@ -105,7 +105,7 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
 
 
 def key_of(request: Request) -> CapabilityKey | None:
-    """Which capability the URL names; a server's kinds are a closed set, its names anything."""
+    """Return the capability that the URL names; kinds are a closed set, names anything."""
     kind, name = request.query_params.get("kind", ""), request.query_params.get("name", "")
     return (CapabilityKind(kind), name) if kind in tuple(CapabilityKind) else None
 
@@ -115,7 +115,7 @@ def url_of(name: str, key: CapabilityKey, **more: str) -> str:
 
 
 def _numbered(found: InspectionFindings, definition: object, placed: set[int]) -> list[tuple[int, Finding, bool, str]]:
-    """The findings as they are listed: each with its number, and what it points to where that has no mark."""
+    """Return the findings in their order: each with its number, and an excerpt where it has no mark on the page."""
     return [
         (number, each, number in placed, "" if number in placed else cut_out(definition, each.evidence))
         for number, each in enumerate(found.findings, 1)
@@ -132,7 +132,7 @@ def _print(text: str) -> Fingerprint | None:
 
 
 def _effect(given: SentForm) -> Effect | None:
-    """Raise Misshapen."""
+    """Return the chosen effect. Raises Misshapen."""
     word = given.one("effect")
     if word and word not in tuple(Effect):
         raise Misshapen(400, "an effect is read, write or destructive")
@@ -140,7 +140,7 @@ def _effect(given: SentForm) -> Effect | None:
 
 
 async def _diff(guard: Guard, request: Request, name: str, key: CapabilityKey, said: Json) -> Json | None:
-    """Between the versions that the URL names; else from what was approved, or before, to what is listed."""
+    """Compare the versions that the URL names; by default the approved or previous one with the listed one."""
     wanted = {word: request.query_params.get(word, "") for word in ("before", "after")}
     before, after = (_print(each) if FINGERPRINT.fullmatch(each) else None for each in wanted.values())
     moved = said["approved"] is not None and said["approved"] != said["fingerprint"]
@@ -153,7 +153,7 @@ async def _diff(guard: Guard, request: Request, name: str, key: CapabilityKey, s
 
 
 async def _use(guard: Guard, one: OneServer, request: Request, known: ServerState, key: CapabilityKey) -> Json | None:
-    """Who may call it, and who has; None for those who may not see that."""
+    """Return who may call it and who has; None for readers who may not see that."""
     if not principal(request).may(Right.AUDIT):
         return None
     capability = Capability(known.name, *key)

@@ -2,8 +2,8 @@
 
 Rules kept here:
 1. A name may be anything, so it never names a field: capabilities are numbered, and the list says which is which.
-2. What a form says of what was seen is believed by nobody: it is compared with what stands.
-3. Whatever was chosen is chosen again on the page that comes back, by kind and name, as far as it is still there.
+2. What a form claims was seen is not trusted: it is compared with the present state.
+3. Whatever was chosen is chosen again on the page that comes back, by kind and name, as far as it still exists.
 """
 
 import json
@@ -26,7 +26,7 @@ _CLEAN: Final = (Severity.INFO, Severity.LOW)
 
 @dataclass(frozen=True, slots=True)
 class ChosenCapabilities:
-    """What was seen, what of it was chosen, and which effects were."""
+    """What was seen, which capabilities were chosen, and with which effects."""
 
     seen: ReviewedVersions
     keys: frozenset[CapabilityKey]
@@ -35,7 +35,7 @@ class ChosenCapabilities:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceRow:
-    """A capability on the page. `number`: of its checkbox; None where it cannot be chosen."""
+    """A capability on the page. `number` is that of its checkbox; None where it cannot be chosen."""
 
     said: Json
     key: CapabilityKey
@@ -45,14 +45,14 @@ class ChoiceRow:
 
 
 def write_seen(seen: ReviewedVersions) -> str:
-    """What is on a page, to be sent back with an answer."""
+    """Write what is on a page, to be sent back with the decision."""
     listed = [[kind.value, name, print_ and print_.text] for (kind, name), print_ in sorted(seen.capabilities.items())]
     observed = seen.observed and seen.observed.text
     return json.dumps({"launch": seen.launch.text, "observed": observed, "capabilities": listed})
 
 
 def read_choice(given: SentForm) -> ChosenCapabilities | None:
-    """What a form says; None where it says nothing that our page could have said."""
+    """Read what a form says; None where no page of ours could have sent it."""
     try:
         match json.loads(given.one("looked")):
             case {"launch": str(launch), "observed": observed, "capabilities": [*listed]}:
@@ -69,7 +69,7 @@ def read_choice(given: SentForm) -> ChosenCapabilities | None:
 
 
 def effects(typed: ChosenCapabilities) -> dict[str, Effect]:
-    """Those of the tools that were chosen."""
+    """Return the effects of the chosen tools."""
     return {
         name: effect
         for (kind, name), effect in typed.effects.items()
@@ -78,12 +78,12 @@ def effects(typed: ChosenCapabilities) -> dict[str, Effect]:
 
 
 def written_out(read: ConfirmedFindings) -> str:
-    """What has to be read, as a form carries it back when somebody says that they have read it."""
+    """Write which findings have to be read, as the form sends it back once they are confirmed."""
     return json.dumps([[*(key or (SERVER_ITSELF, "")), sorted(rules)] for key, rules in read.items()])
 
 
 def read_of(given: SentForm) -> ConfirmedFindings:
-    """What a form says was read. Raises Misshapen."""
+    """Return which findings a form confirms as read. Raises Misshapen."""
     try:
         every = json.loads(given.one("read") or "[]")
         return {
@@ -95,7 +95,7 @@ def read_of(given: SentForm) -> ConfirmedFindings:
 
 
 def confinement_of(given: SentForm) -> tuple[Profile | None, tuple[str, ...] | None]:
-    """How a form says that the server is confined; None where it says nothing. Raises Misshapen."""
+    """Return the sandbox that a form chooses for the server; None where it chooses none. Raises Misshapen."""
     if not given.one("sandbox"):
         return None, None
     try:
@@ -108,8 +108,9 @@ def confinement_of(given: SentForm) -> tuple[Profile | None, tuple[str, ...] | N
 def rows(
     capabilities: Sequence[Json], seen: ReviewedVersions, typed: ChosenCapabilities | None, *, clean: bool = False
 ) -> list[ChoiceRow]:
-    """What is listed now, with what is chosen of it. `clean`: also everything in which nothing worse than low was
-    found. Nothing is chosen beforehand but what was approved already."""
+    """Return what is listed now, with what is chosen of it. `clean` also chooses everything without findings above low.
+    Nothing else is chosen beforehand but what is approved already.
+    """
     numbers = {key: number for number, key in enumerate(sorted(seen.capabilities))}
     return [
         _row(each, key, numbers[key], typed, clean=clean)
@@ -129,7 +130,7 @@ def _row(each: Json, key: CapabilityKey, number: int, typed: ChosenCapabilities 
 
 
 def careful_effect(each: Json) -> str:
-    """What a tool gets if nobody says otherwise."""
+    """Return the effect that a tool gets unless a reviewer chooses another."""
     declared, suggested = each["declared"], each["suggested"]
     if suggested is None:
         return Effect.READ.value
@@ -137,7 +138,7 @@ def careful_effect(each: Json) -> str:
 
 
 def _place(text: str, keys: Sequence[CapabilityKey]) -> int:
-    """Raise ValueError where it is none of them."""
+    """Return the place of a capability. Raises ValueError if it is none of them."""
     place = int(text) if text.isdecimal() and text.isascii() and len(text) < 8 else -1
     if not 0 <= place < len(keys):
         raise ValueError("no such place")
@@ -145,5 +146,5 @@ def _place(text: str, keys: Sequence[CapabilityKey]) -> int:
 
 
 def _print(text: Any) -> Fingerprint | None:  # noqa: ANN401 - JSON of a form
-    """Raise InvalidName and TypeError."""
+    """Return a fingerprint. Raises InvalidName and TypeError."""
     return None if text is None else Fingerprint(text)

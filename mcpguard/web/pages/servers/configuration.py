@@ -1,6 +1,7 @@
-"""`/servers/{name}/configuration`: how a server is declared, what it may ask, how it is screened; and its end.
+"""`/servers/{name}/configuration`: how a server is declared, what it may request, how its responses are scanned, and
+its removal.
 
-Of the environment and of headers only names and references are shown, as `ServerQueries` gives them.
+Only names and references of the environment and headers are shown, as `ServerQueries` returns them.
 """
 
 from functools import partial
@@ -71,7 +72,7 @@ def configuration(guard: Guard, desk: Console) -> APIRouter:
 
 
 async def _carried_out(guard: Guard, name: str, given: SentForm, by: Actor) -> tuple[str, DoneNotice]:
-    """Raise Misshapen, and what the decision raises."""
+    """Carry out the change. Raises Misshapen, and what the decision raises."""
     here, decision = f"/servers/{name}/configuration", Decision(by, given.one("why"))
     match given.one("decision"):
         case "screen":

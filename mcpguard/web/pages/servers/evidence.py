@@ -2,8 +2,8 @@
 
 Rules kept here:
 1. Findings are numbered over the whole page, the worst first. A number in a well and in the list is the same one.
-2. Whatever a finding points to is shown: in its place, or cut out where the place is not on the page.
-3. A page has an end: what is left out of a text, or of what is on it, is said.
+2. Whatever a finding points to is shown: in its place, or as an excerpt if the place is not on the page.
+3. A page is bounded: it says what is left out of a text, or of the page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,8 +34,9 @@ _BRIEF: Final = frozenset({_NAME, "/uri", "/uriTemplate"})
 
 @dataclass(frozen=True, slots=True)
 class NumberedFinding:
-    """A finding with its number. `key`: in which capability, None: in how the server is launched; `placed`: whether it
-    is marked on the page; `excerpt`: what it points to, where it is not."""
+    """A finding with its number. `key` is its capability, None for the launch; `placed` tells whether it is marked on
+    the page; `excerpt` is what it points to if not.
+    """
 
     number: int
     finding: Finding
@@ -46,8 +47,9 @@ class NumberedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Well:
-    """A field of a capability. `hidden`: how many of its characters would not be seen; `left_out`: how many more there
-    are."""
+    """A field of a capability. `hidden` is the number of its invisible characters; `left_out` the number of characters
+    that are not shown.
+    """
 
     key: CapabilityKey
     path: str
@@ -63,8 +65,9 @@ class Well:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvidence:
-    """All of it. `launch`: the marks in how it is launched, by their paths; `folded`: descriptions in which nothing was
-    found; `more`: how many findings and wells are not here."""
+    """Everything that a server wrote, as shown. `launch` has the marks in its launch, by path; `folded` the
+    descriptions without findings; `more` the number of findings and wells that are left out.
+    """
 
     findings: tuple[NumberedFinding, ...] = ()
     wells: tuple[Well, ...] = ()
@@ -75,7 +78,7 @@ class ShownEvidence:
 
 
 def server_evidence(known: ServerState, definitions: Mapping[CapabilityKey, object]) -> ShownEvidence:
-    """What a server says, as far as a page has room for it."""
+    """Return what a server wrote, as far as a page has room for it."""
     found = sorted(known.findings(), key=lambda each: (worse(each[0]), each[1] is None), reverse=True)
     shown = [(number, *each) for number, each in enumerate(found[:MOST_FINDINGS], 1)]
     launch, fields = _by_place(shown)
@@ -92,13 +95,13 @@ def server_evidence(known: ServerState, definitions: Mapping[CapabilityKey, obje
 
 
 def well(key: CapabilityKey, path: str, text: str, marks: Sequence[FindingMark] = (), longest: int = LONGEST) -> Well:
-    """A field with the marks in it."""
+    """Return a field with its marks."""
     hidden = sum(hides(char) for char in text if char not in _SEEN)
     return Well(key, path, text[:longest], len(text), hidden, tuple(marks))
 
 
 def marks(found: InspectionFindings) -> dict[str, tuple[FindingMark, ...]]:
-    """The places in one definition, by their paths, numbered as they come."""
+    """Return the places of findings in one definition, by path, numbered in order."""
     by_path: dict[str, list[FindingMark]] = {}
     for number, each in enumerate(found.findings, 1):
         by_path.setdefault(each.evidence.path, []).append(mark(number, each))
@@ -110,13 +113,13 @@ def mark(number: int, found: Finding) -> FindingMark:
 
 
 def cut_out(definition: object, evidence: Evidence) -> str:
-    """What a finding points to, with what is around it."""
+    """Return an excerpt of what a finding points to."""
     whole = {INSTRUCTIONS: definition} if isinstance(definition, str) else definition
     return cut_excerpt(whole, evidence)
 
 
 def worse(found: Finding) -> tuple[int, bool, float]:
-    """More for what a person should read first: the order of the words that are shown."""
+    """Return a number that is higher for words that should be read first."""
     return _SEVERITIES.index(found.severity), found.hard, found.confidence
 
 

@@ -1,4 +1,4 @@
-"""`/findings`: everything that inspection found, on all servers, the worst first."""
+"""`/findings`: all findings of inspection, on all servers, the worst first."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ SEVERITIES: Final = tuple(each.value for each in reversed(Severity))
 
 @dataclass(frozen=True, slots=True)
 class FindingsQuery:
-    """Which findings: as severe as this, of this server, by this rule."""
+    """Which findings are shown: of this severity, of this server, by this rule."""
 
     severity: str = ""
     server: str = ""
@@ -51,7 +51,7 @@ class FindingsQuery:
         )
 
     def url(self, **changed: object) -> str:
-        """Where these are, or others: `changed` says in what."""
+        """Return the URL of these findings, with the query changed by `changed`."""
         now = {"severity": self.severity, "server": self.server, "rule": self.rule} | changed
         said = urlencode({name: value for name, value in now.items() if value})
         return f"/findings?{said}" if said else "/findings"
@@ -90,7 +90,7 @@ def _row(known: ServerState, found: Finding, key: CapabilityKey | None) -> Json:
 def _counts(
     all_: list[tuple[ServerState, Finding, CapabilityKey | None]], wanted: FindingsQuery
 ) -> list[tuple[str, int, str, bool]]:
-    """Each severity with how many there are of the others that are wanted, and where those are."""
+    """Return each severity with the number of its findings in the rest of the query, and its URL."""
     others = FindingsQuery("", wanted.server, wanted.rule)
     counts = Counter(found.severity.value for known, found, _ in all_ if others.fits(known, found))
     return [

@@ -1,4 +1,4 @@
-"""`/`: what waits for a person, the most urgent first, and how the guard is."""
+"""`/`: what needs review, the most urgent first, and the status of the guard."""
 
 from typing import Any
 

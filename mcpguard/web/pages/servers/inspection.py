@@ -1,8 +1,8 @@
-"""`POST /servers/{name}/inspect`: having a server looked at, with the consent that this needs; and
-`/servers/{name}/inspection`: how far that has come.
+"""`POST /servers/{name}/inspect`: inspecting a server, with the consent that this needs; and
+`/servers/{name}/inspection`: its progress.
 
-What would happen is on the page before anybody agrees to it; the form says which launch that was. It is answered as
-soon as the inspection has begun, which may take minutes.
+What would happen is on the page before anybody consents; the form names the launch. The request is answered as soon as
+the inspection has begun, which may take minutes.
 """
 
 from typing import Final
@@ -89,7 +89,7 @@ def inspection(guard: Guard, desk: Console) -> APIRouter:
 
 
 def _stages(known: ServerState) -> list[InspectionStage]:
-    """What an inspection of it goes through."""
+    """Return the stages of an inspection of this server."""
     if known.runs:
         return [InspectionStage.LISTING]
     fetches = isinstance(known.declared.launch, StdioLaunch)

@@ -1,4 +1,4 @@
-"""What every page of one server begins with: what it is called, where it stands, and since whose answer."""
+"""What every page of one server begins with: its name, its status, and whose decision that is."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -28,7 +28,7 @@ _LOOKED_THROUGH: Final = 200
 
 
 def path_of(name: str) -> str:
-    """Where the review of a server is."""
+    """Return the URL of a server's review."""
     return f"/servers/{name}/review" if name == TAKEN else f"/servers/{name}"
 
 
@@ -43,7 +43,7 @@ class OneServer:
         return self._guard.servers.find(name)
 
     def missing(self, request: Request, name: str) -> HTMLResponse:
-        """There is none of this name."""
+        """Show that there is no server of this name."""
         names = [known.name for known in self._guard.servers.every()]
         near = get_close_matches(name[:100], names, 1)
         more = f" Did you mean {near[0]}?" if near else ""
@@ -60,7 +60,7 @@ class OneServer:
         server: Json | None = None,
         **values: object,
     ) -> HTMLResponse:
-        """A page of this server; `tab`: which of them, `server`: what is known of it, where that was asked already."""
+        """Show a page of this server; `tab` is the page, `server` what is known of it if that was queried already."""
         server = server or await self._guard.queries.server(known.name)
         audits = principal(request).may(Right.AUDIT)
         return await self._desk.long_page(
@@ -80,7 +80,7 @@ class OneServer:
         )
 
     async def records(self, name: str, kinds: Sequence[str], limit: int) -> tuple[Json, ...]:
-        """The newest records of these kinds about a server; none where the log cannot be read now."""
+        """Return the newest records of these kinds about a server; none if the log cannot be read now."""
         terms = FilterTerm(FilterKey.SERVER, (name,)), FilterTerm(FilterKey.KIND, tuple(kinds))
         try:
             page = await self._guard.auditing.page(Filter(terms), None, limit, newest_first=True)
@@ -89,7 +89,7 @@ class OneServer:
         return tuple({"seq": each["seq"], **each["content"]} for each in page.records if each["content"])
 
     async def calls(self, name: str, limit: int, key: CapabilityKey | None = None) -> list[Json]:
-        """The newest calls of a server, or of one capability of it, each with how it ended where it has."""
+        """Return the newest calls of a server, or of one of its capabilities, each with its outcome if it has ended."""
         terms = [FilterTerm(FilterKey.SERVER, (name,)), FilterTerm(FilterKey.KIND, _CALLS)]
         if key is not None:
             terms += [FilterTerm(FilterKey.NAME, (key[1],))] if sum(map(key[1].count, "*?")) <= MOST_WILD else []
@@ -106,7 +106,7 @@ class OneServer:
         return opened[:limit]
 
     async def _latest(self, known: ServerState) -> Mapping[str, Any] | None:
-        """The newest record about the server itself, and not about a capability of it."""
+        """Return the newest record about the server itself, not about one of its capabilities."""
         found = await self.records(known.name, ABOUT, _LOOKED_THROUGH)
         own = (each for each in found if "capability" not in each and each.get("upstream") == known.upstream.id)
         return next(own, None)

@@ -1,9 +1,9 @@
 """A definition as JSON text for a page, with the places that findings point to.
 
 Rules kept here:
-1. It is the definition and nothing else: what stands in a string is escaped as in JSON, so that no string looks like
-   what comes after it. Characters that hide are left for the page to make visible.
-2. It has an end: what is nested too deeply, or beyond what a page has room for, is said to be left out.
+1. The text is exactly the definition: strings are escaped as in JSON, so that no string looks like what comes after it.
+   Invisible characters are left for the page to show.
+2. The text is bounded: it says what is nested too deeply, or has no room, and is left out.
 """
 
 import json
@@ -21,7 +21,7 @@ _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """The text, where findings are in it, and how many characters of it are left out."""
+    """The text, where findings are in it, and how many of its characters are left out."""
 
     text: str
     marks: tuple[FindingMark, ...]
@@ -40,7 +40,7 @@ class _Writing:
         self.length += len(text)
 
     def string(self, text: str, path: str) -> None:
-        """A string in its quotes; the marks at its path move with what is escaped in it."""
+        """Write a string in quotes; the marks at its path move with what is escaped in it."""
         marks = self.marks.get(path, ())
         self.put('"')
         edges = {edge for mark in marks for edge in (mark.start, mark.end)}
@@ -87,7 +87,7 @@ class _Writing:
 
 
 def raw(definition: object, marks: Mapping[str, Sequence[FindingMark]]) -> Raw:
-    """`marks`: by the paths of strings, as findings name them."""
+    """Write a definition. `marks` are by the paths of strings, as findings name them."""
     writing = _Writing(marks)
     if isinstance(definition, str):
         whole = marks.get("/" + INSTRUCTIONS, ())

@@ -1,11 +1,11 @@
-"""`/servers/{name}`: what will run, what it says and what it can do; and what a person decides about that.
+"""`/servers/{name}`: what will run, its texts and effects, and the decision about it.
 
 Rules kept here:
 1. A decision is about exactly what the page showed: an approval about the definitions that it names, any other about
-   the tag. Where something else stands now, nothing happens, and what moved is shown with all that was typed.
-2. Nothing is chosen beforehand where anything hard or critical was found, and nothing of what something was found in.
-3. What a server may ask and read besides stays as it is; that is changed elsewhere. How it is confined stays as it
-   is, unless it is chosen here: what it probably needs is said, and not chosen.
+   the tag. If something else is current, nothing happens, and the changes are shown with all that was typed.
+2. Nothing is chosen beforehand where there is a hard or critical finding, and nothing that has findings.
+3. What a server may request and read besides stays unchanged here. Its sandbox stays too unless it is chosen here: what
+   the server probably needs is shown, not chosen.
 """
 
 from functools import partial
@@ -111,7 +111,7 @@ def review(guard: Guard, desk: Console) -> APIRouter:
 
 
 async def _as_looked(guard: Guard, name: str, answer: str, given: SentForm, decision: Decision) -> DoneNotice:
-    """An answer that names all that was on the page."""
+    """Return a choice that names everything on the page."""
     typed = read_choice(given)
     known = guard.servers.find(name)
     if typed is None or known is None:

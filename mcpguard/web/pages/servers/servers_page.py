@@ -1,8 +1,8 @@
-"""`/servers`: all servers, and what is done to several of them at once.
+"""`/servers`: all servers, and bulk actions.
 
 Rules kept here:
-1. Several are put into quarantine or switched off at once, and never approved.
-2. Each of them is as it was shown, or nothing happens to it; the others are done all the same, and both is problem.
+1. Several servers are quarantined or disabled at once, and never approved.
+2. A server that changed since it was shown is left alone; the others are done, and the notice says both.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ _EACH_ITS_OWN: Final = (IllegalMove, Moved, Stale, Undecidable, Unknown)
 
 @dataclass(frozen=True, slots=True)
 class ServersQuery:
-    """Which servers: with this in their names, in this standing, of which something waits, which are not well."""
+    """Which servers are shown: with this in their names, in this status, needing review, unreachable."""
 
     q: str = ""
     standing: str = ""
@@ -53,7 +53,7 @@ class ServersQuery:
 
     @classmethod
     def from_request(cls, request: Request) -> Self:
-        """As the URL says; what it cannot say is not looked at."""
+        """Read the query from the URL; unknown values are ignored."""
         given = request.query_params
         standing = given.get("standing", "")
         return cls(
@@ -64,7 +64,7 @@ class ServersQuery:
         )
 
     def url(self, **changed: object) -> str:
-        """Where these are, or others: `changed` says in what."""
+        """Return the URL of these servers, with the query changed by `changed`."""
         now = {"q": self.q, "standing": self.standing, "waiting": self.waiting, "unwell": self.unwell} | changed
         said = urlencode({name: "1" if value is True else value for name, value in now.items() if value})
         return f"/servers?{said}" if said else "/servers"
@@ -110,7 +110,7 @@ def servers(guard: Guard, desk: Console) -> APIRouter:
 
 
 async def _several(guard: Guard, by: Actor, given: SentForm) -> DoneNotice:
-    """Raise Misshapen, Undecidable, and what keeps every server from being done."""
+    """Carry out a bulk action. Raises Misshapen, Undecidable, and what keeps it from all servers."""
     answer, why = given.one("decision"), given.one("why")
     if answer not in ANSWERS:
         raise Misshapen(400, "this is not a bulk action; reload the page and try again")
@@ -133,7 +133,9 @@ def _resting(guard: Guard, by: Actor, name: str, tag: str) -> Actor:
 
 
 async def _do(guard: Guard, answer: str, name: str, decision: Decision) -> None:
-    """Raise as the decision does, and Undecidable for what would let more happen."""
+    """Carry out the action on one server. Raises as the decision does, and Undecidable for an action that loosens
+    protection.
+    """
     known = guard.servers.find(name)
     if answer == "quarantine" and known is not None and known.upstream.standing is not UpstreamStanding.APPROVED:
         raise Undecidable("only approved servers can be quarantined here")

@@ -1,4 +1,4 @@
-"""The other pages of a server: what it lists, what moved since its approval, its calls, its log, what was decided."""
+"""The other pages of a server: its capabilities, changes since approval, calls, log and decisions."""
 
 from typing import Final
 from urllib.parse import urlencode
@@ -74,7 +74,7 @@ def tabs(guard: Guard, desk: Console) -> APIRouter:
 
 
 def logs(guard: Guard, desk: Console) -> APIRouter:
-    """What was recorded of a server, and what it wrote itself."""
+    """Show what was recorded of a server, and its own output."""
     router = APIRouter(route_class=PageRoute)
     one = OneServer(guard, desk)
 
@@ -109,7 +109,7 @@ def _fits(each: Json, wanted: Json) -> bool:
 
 
 def _stands(each: Json) -> str:
-    """Where a capability stands, or that the server does not list it any more."""
+    """Return the status of a capability, or that the server no longer lists it."""
     return str(each["standing"]) if each["present"] else "gone"
 
 
@@ -118,7 +118,7 @@ def _moved(pin: Pin) -> bool:
 
 
 async def _diff(guard: Guard, name: str, pin: Pin) -> Json | None:
-    """None where one of the two cannot be read, or is not kept any more."""
+    """Compare two versions; None where one of them cannot be read, or is not kept any more."""
     try:
         return await guard.queries.diff(name, (pin.kind, pin.name), pin.approved, pin.listed)
     except Unknown:

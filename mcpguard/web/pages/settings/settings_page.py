@@ -1,9 +1,9 @@
-"""`/settings`: how the pages look, the settings in force and those that wait, the key that signs, what runs here.
+"""`/settings`: the appearance, the settings in force and those to confirm, the signing key, what runs here.
 
 Rules kept here:
-1. Settings are changed in the file and the environment. Here is confirmed what lets more happen, exactly as it was
-   shown; whatever else was found meanwhile is not.
-2. Of secrets only whether they are set is shown. What names files of the guard is for admins.
+1. Settings are changed in the file and the environment. Loosened ones are confirmed here, exactly as they were shown;
+   whatever else changed meanwhile is not.
+2. Of secrets only whether they are set is shown. Paths of the guard's files are for admins.
 """
 
 from typing import Any, Final
@@ -95,7 +95,7 @@ def _shown(
     problem: PageProblem = FINE,
     about: str = "",
 ) -> Response:
-    """All of it. `about`: the form that could not be carried out, which says why and keeps what was typed."""
+    """Show the page. `about` is the form that failed, with why and with what was typed."""
     full = principal(request).may(Right.ADMINISTER)
     waiting = guard.confirming.waiting
     return desk.page(
@@ -121,7 +121,7 @@ def _looks(given: SentForm) -> Looks:
 
 
 def _seen(text: str) -> dict[str, Any]:
-    """What the form showed, which is what is confirmed. Raises Misshapen."""
+    """Return the values that the form showed, which are confirmed. Raises Misshapen."""
     try:
         seen = parse(text.encode(), max_bytes=LARGEST)
     except StrictError:

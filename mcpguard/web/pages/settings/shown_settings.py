@@ -1,4 +1,4 @@
-"""The settings as a page shows them: by their groups, with what each is about, and which were chosen."""
+"""The settings as a page shows them: by group, with their sentences, and which ones are changed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from mcpguard.settings.model import Settings
 
 @dataclass(frozen=True, slots=True)
 class ShownSetting:
-    """One setting and what is in force. `chosen`: it is another than without a word about it."""
+    """A setting and its value in force. `chosen` tells whether it differs from the default."""
 
     leaf: Leaf
     value: SettingValue
@@ -19,7 +19,7 @@ class ShownSetting:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A group by its name, empty for what is in none."""
+    """A group by its name, empty for settings without a group."""
 
     name: str
     about: str
@@ -27,12 +27,12 @@ class Section:
 
     @property
     def chosen_count(self) -> int:
-        """How many are."""
+        """Return how many settings differ from their defaults."""
         return sum(row.chosen for row in self.rows)
 
 
 def sections(settings: Settings, *, full: bool) -> list[Section]:
-    """All of them. Where the guard's files are is shown to whoever is `full`."""
+    """Return all groups. Paths of the guard's files are shown to readers with `full` rights."""
     values, known = public_values(settings), leaves(Settings)
     about = {"": "", **{key: field.description or "" for key, field in groups(Settings).items()}}
 
