@@ -34,29 +34,29 @@ class Metric:
 CALLS: Final = Metric(
     "mcpguard_calls",
     MetricKind.COUNTER,
-    "Calls that have ended, by the verdict they began with and how they ended.",
+    "Ended calls, by their first verdict and their outcome.",
     ("server", "effect", "verdict", "outcome", "reason"),
 )
 WHOLE: Final = Metric(
     "mcpguard_call_seconds",
     MetricKind.HISTOGRAM,
-    "How long calls took, from being asked for to being answered.",
+    "Duration of calls, from request to answer.",
     ("server",),
 )
 OWN: Final = Metric(
     "mcpguard_call_own_seconds",
     MetricKind.HISTOGRAM,
-    "How long the guard itself took for calls, without the time of servers and of people.",
+    "Time that calls spent in the guard itself, without servers and approvals.",
     ("effect",),
 )
 STATES: Final = Metric(
     "mcpguard_server_state",
     MetricKind.GAUGE,
-    "Servers by the state of their connection: 1 at the one it has.",
+    "Connection state of each server: 1 for its current state.",
     ("server", "state"),
 )
-SERVERS: Final = Metric("mcpguard_servers", MetricKind.GAUGE, "Servers by where they stand.", ("standing",))
-HELD: Final = Metric("mcpguard_held_calls", MetricKind.GAUGE, "Calls that wait for a person.")
+SERVERS: Final = Metric("mcpguard_servers", MetricKind.GAUGE, "Servers by status.", ("standing",))
+HELD: Final = Metric("mcpguard_held_calls", MetricKind.GAUGE, "Calls held for approval.")
 READY: Final = Metric(
     "mcpguard_ready", MetricKind.GAUGE, "1 while calls can be taken, 0 while the audit log cannot be written."
 )
@@ -68,41 +68,41 @@ SIGNED_AT: Final = Metric(
 ANCHORED: Final = Metric(
     "mcpguard_ledger_anchored_records",
     MetricKind.GAUGE,
-    "Records up to the last checkpoint in the anchor file; 0 without one.",
+    "Records up to the last checkpoint in the external anchor file; 0 without one.",
 )
 UNANCHORED: Final = Metric(
     "mcpguard_ledger_anchor_failing",
     MetricKind.GAUGE,
-    "1 while checkpoints cannot be appended to the anchor file, else 0.",
+    "1 while checkpoints cannot be appended to the external anchor file, else 0.",
 )
 ROLLED_BACK: Final = Metric(
     "mcpguard_ledger_rolled_back",
     MetricKind.GAUGE,
-    "1 where the guard started with a store that is not what the anchor file has, else 0.",
+    "1 if the guard started with a store that contradicts the external anchor file, else 0.",
 )
 OPEN: Final = Metric("mcpguard_ledger_open_entries", MetricKind.GAUGE, "Calls that are open in the audit log.")
 REFUSED: Final = Metric(
     "mcpguard_ledger_refused",
     MetricKind.GAUGE,
-    "Records that could not be taken since the audit log cannot be written; else 0.",
+    "Records refused while the audit log cannot be written; else 0.",
 )
-QUEUED: Final = Metric("mcpguard_ledger_queue", MetricKind.GAUGE, "Jobs that wait to be written to the database.")
+QUEUED: Final = Metric("mcpguard_ledger_queue", MetricKind.GAUGE, "Jobs waiting to be written to the database.")
 FOUND: Final = Metric(
     "mcpguard_findings",
     MetricKind.COUNTER,
-    "What was found in arguments and in what servers said during calls, once for each call, by rule.",
+    "Findings in arguments and responses of calls, once per call, by rule.",
     ("where", "rule"),
 )
 DEFINED: Final = Metric(
     "mcpguard_definition_findings",
     MetricKind.GAUGE,
-    "Findings in what servers offer and how they are launched, by rule.",
+    "Findings in definitions and launches of servers, by rule.",
     ("rule",),
 )
 GRAVE: Final = Metric(
     "mcpguard_grave_findings",
     MetricKind.GAUGE,
-    "Of these, the grave ones: hard, or of severity critical or high.",
+    "Grave findings in definitions and launches: hard, or of severity critical or high.",
 )
 UNREAD: Final = Metric(
     "mcpguard_unread_approvals",
@@ -111,10 +111,10 @@ UNREAD: Final = Metric(
 )
 UNINSPECTED: Final = Metric("mcpguard_failed_inspections", MetricKind.GAUGE, "Servers whose last inspection failed.")
 TURNED: Final = Metric(
-    "mcpguard_turned_away", MetricKind.COUNTER, "What was refused at a door before it was a call.", ("door", "why")
+    "mcpguard_turned_away", MetricKind.COUNTER, "Requests refused before they became calls.", ("door", "why")
 )
 UNSIGNED: Final = Metric("mcpguard_sign_ins_refused", MetricKind.COUNTER, "Attempts to sign in that failed.", ("why",))
-BUILD: Final = Metric("mcpguard_build_info", MetricKind.GAUGE, "1, with what runs.", ("version",))
+BUILD: Final = Metric("mcpguard_build_info", MetricKind.GAUGE, "1, with the running version.", ("version",))
 
 METRICS: Final = (
     CALLS,
