@@ -15,7 +15,7 @@ import pytest
 from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.orphans import MARK
-from mcpguard.upstreams.process.stdio import Launch, Stdio, StdioPatience, stdio
+from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, StdioPatience, stdio
 from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.confined_launch import confine_launch
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
@@ -60,7 +60,7 @@ async def started(
 ) -> AsyncIterator[Stdio]:
     """The attacker, at work; unconfined with the profile `none`, which shows that an attempt is worth anything."""
     given = {"PATH": os.environ["PATH"], MARK: "attacker", **(environment or {})}
-    launch = Launch(sys.executable, ("-I", "-S", "-u", "-c", CODE, json.dumps(attempts)), given)
+    launch = ProcessLaunch(sys.executable, ("-I", "-S", "-u", "-c", CODE, json.dumps(attempts)), given)
     data, limits = data or folder / "no-data", limits or ProcessLimits()
     launch = confine_launch(launch, profile, mounts, works().sandbox, data, limits)
     async with stdio(launch, LIMIT, UpstreamLog(folder, "attacker", LOG), QUICK) as server:

@@ -18,7 +18,7 @@ from mcpguard.upstreams.process import program_files
 from mcpguard.upstreams.process.changeable_files import find_changeable
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.program_files import read_program
-from mcpguard.upstreams.process.stdio import Launch, stdio
+from mcpguard.upstreams.process.stdio import ProcessLaunch, stdio
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.transports.dialing import Dialing
@@ -114,7 +114,7 @@ async def test_a_sandbox_shows_what_was_looked_at(tmp_path: Path, profile: Profi
     launch = StdioLaunch(command[0], tuple(command[1:]), profile=profile, mounts=mounts)
     confinement = ProcessConfinement(works(), ProcessLimits(), tmp_path / "data")
     starting = LaunchPreparation(confinement, tmp_path / "packages", os.environ, 1, Dialing())
-    plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
+    plain = ProcessLaunch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
     ready = starting.prepare(DeclaredServer("web", "web", launch), launch, plain)
     other = place / "other.py"
     other.write_text(line + theirs)

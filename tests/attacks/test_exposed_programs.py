@@ -15,7 +15,7 @@ from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.upstreams.launch.start import AnotherProgram, LaunchPreparation, ReadyLaunch
 from mcpguard.upstreams.process import program_files
 from mcpguard.upstreams.process.logs import UpstreamLog
-from mcpguard.upstreams.process.stdio import Launch, stdio
+from mcpguard.upstreams.process.stdio import ProcessLaunch, stdio
 from mcpguard.upstreams.sandbox import kept_files
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
@@ -48,7 +48,7 @@ def readied(tmp_path: Path, launch: StdioLaunch) -> ReadyLaunch:
     """It was looked at, and is about to be started."""
     confinement = ProcessConfinement(works(), ProcessLimits(), tmp_path / "data")
     starting = LaunchPreparation(confinement, tmp_path / "packages", os.environ, 1, Dialing())
-    plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"], **launch.environment})
+    plain = ProcessLaunch(launch.command, launch.arguments, {"PATH": os.environ["PATH"], **launch.environment})
     return starting.prepare(DeclaredServer("web", "web", launch), launch, plain)
 
 

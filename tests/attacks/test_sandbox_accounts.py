@@ -13,7 +13,7 @@ import pytest
 from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
 from mcpguard.upstreams.launch.start import LaunchPreparation
 from mcpguard.upstreams.process.logs import UpstreamLog
-from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio
+from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, stdio
 from mcpguard.upstreams.sandbox import accounts as sandbox_accounts
 from mcpguard.upstreams.sandbox.accounts import GROUP, NUMBERS, Accounts
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
@@ -55,7 +55,7 @@ async def started(
     """A server of this name, as the guard starts it."""
     arguments = ("-I", "-S", "-u", "-c", CODE, json.dumps(tries))
     launch = StdioLaunch(sys.executable, arguments, profile=profile, mounts=(Mount(str(shared), writable=True),))
-    plain = Launch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
+    plain = ProcessLaunch(launch.command, launch.arguments, {"PATH": os.environ["PATH"]})
     with starting.confinement.accounts.lend(name) as account:
         ready = starting.prepare(DeclaredServer(name, name, launch), launch, plain, account)
         log = UpstreamLog(shared.parent, name, 100_000)

@@ -12,13 +12,13 @@ from mcpguard.inspection.definitions.launches import inspect_launch
 from mcpguard.upstreams.launch import artifacts
 from mcpguard.upstreams.launch.artifacts import executed_files
 from mcpguard.upstreams.process import program_files
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.sandbox.command_files import find_program
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
 
-def artifact(launch: Launch) -> str | None:
+def artifact(launch: ProcessLaunch) -> str | None:
     program = find_program(launch.command, launch.environment, launch.folder)
     return artifacts.file_artifact(executed_files(launch, program)) if program else None
 
@@ -38,13 +38,13 @@ def test_a_program_is_what_its_links_lead_to(tmp_path: Path) -> None:
     real = program(tmp_path / "real", "one")
     (tmp_path / "link").symlink_to(real)
     for launch in (
-        Launch(str(tmp_path / "link"), ("--any", "thing"), PATH),
-        Launch("link", (), {"PATH": str(tmp_path)}),
-        Launch("./link", (), PATH, tmp_path),
+        ProcessLaunch(str(tmp_path / "link"), ("--any", "thing"), PATH),
+        ProcessLaunch("link", (), {"PATH": str(tmp_path)}),
+        ProcessLaunch("./link", (), PATH, tmp_path),
     ):
         assert artifact(launch) == f"file:{digest(b'one')}"
     real.write_text("two")
-    assert artifact(Launch(str(real), (), PATH)) == f"file:{digest(b'two')}"
+    assert artifact(ProcessLaunch(str(real), (), PATH)) == f"file:{digest(b'two')}"
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_a_program_is_what_its_links_lead_to(tmp_path: Path) -> None:
 )
 def test_with_an_interpreter_of_the_system_it_is_the_script(command: str, arguments: list[str], tmp_path: Path) -> None:
     (tmp_path / "s.js").write_text("it")
-    assert artifact(Launch(command, tuple(arguments), PATH, tmp_path)) == f"script:{digest(b'it')}"
+    assert artifact(ProcessLaunch(command, tuple(arguments), PATH, tmp_path)) == f"script:{digest(b'it')}"
 
 
 @pytest.mark.parametrize(("path", "told"), [("{0}:.", True), (".:{0}", False), (":{0}", False), ("there:{0}", False)])
 def test_which_of_two_is_started_is_not_guessed(path: str, told: bool, tmp_path: Path) -> None:
     """A folder of the PATH that is not written whole is another one in another working directory."""
     program(tmp_path / "bin" / "server", "one")
-    launch = Launch("server", (), {"PATH": path.format(tmp_path / "bin")}, tmp_path)
+    launch = ProcessLaunch("server", (), {"PATH": path.format(tmp_path / "bin")}, tmp_path)
     assert artifact(launch) == (f"file:{digest(b'one')}" if told else None)
 
 
@@ -74,9 +74,9 @@ def test_which_of_two_is_started_is_not_guessed(path: str, told: bool, tmp_path:
 def test_an_interpreter_from_elsewhere_counts_too(arguments: list[str], tmp_path: Path) -> None:
     node = program(tmp_path / "node", "node")
     (tmp_path / "s.js").write_text("it")
-    launch = Launch(str(node), tuple(arguments), PATH, tmp_path)
+    launch = ProcessLaunch(str(node), tuple(arguments), PATH, tmp_path)
     assert artifact(launch) == f"file:{digest(b'node')} script:{digest(b'it')}"
-    run = Launch(str(program(tmp_path / "deno", "deno")), ("run", "-A", "s.js"), PATH, tmp_path)
+    run = ProcessLaunch(str(program(tmp_path / "deno", "deno")), ("run", "-A", "s.js"), PATH, tmp_path)
     assert artifact(run) == f"file:{digest(b'deno')} script:{digest(b'it')}"
 
 
@@ -101,7 +101,7 @@ def test_an_interpreter_from_elsewhere_counts_too(arguments: list[str], tmp_path
 def test_what_is_not_one_file_has_none(arguments: list[str], tmp_path: Path) -> None:
     (tmp_path / "s.js").write_text("it")
     for name in ("node", "python3.12"):
-        assert artifact(Launch(str(program(tmp_path / name)), tuple(arguments), PATH, tmp_path)) is None
+        assert artifact(ProcessLaunch(str(program(tmp_path / name)), tuple(arguments), PATH, tmp_path)) is None
 
 
 RUN_BY = [
@@ -141,7 +141,7 @@ RUN_BY_NOBODY_KNOWS_WHAT = [
 @pytest.mark.parametrize(("runner", "arguments"), RUN_BY)
 def test_what_other_programs_run_counts_and_not_they_alone(runner: str, arguments: list[str], tmp_path: Path) -> None:
     (tmp_path / "s").write_text("it")
-    launch = Launch(str(program(tmp_path / runner, "runner")), tuple(arguments), PATH, tmp_path)
+    launch = ProcessLaunch(str(program(tmp_path / runner, "runner")), tuple(arguments), PATH, tmp_path)
     assert artifact(launch) == f"file:{digest(b'runner')} script:{digest(b'it')}"
     declared = StdioLaunch(launch.command, tuple(arguments))
     assert "launch.unhashed" not in {finding.rule for finding in inspect_launch(declared)}
@@ -155,7 +155,7 @@ def test_what_counts_is_the_file_however_the_runner_or_a_link_to_it_is_called(
     (tmp_path / "s").write_text("it")
     program(tmp_path / "bin" / real, "runner")
     (tmp_path / link).symlink_to(tmp_path / "bin" / real)
-    launch = Launch(str(tmp_path / link), ("-f", "s"), PATH, tmp_path)
+    launch = ProcessLaunch(str(tmp_path / link), ("-f", "s"), PATH, tmp_path)
     assert artifact(launch) == f"file:{digest(b'runner')} script:{digest(b'it')}"
 
 
@@ -164,7 +164,7 @@ def test_where_that_cannot_be_told_nothing_is_claimed_and_people_hear_of_it(
     runner: str, arguments: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "s").write_text("it")
-    launch = Launch(str(program(tmp_path / runner, "runner")), tuple(arguments), PATH, tmp_path)
+    launch = ProcessLaunch(str(program(tmp_path / runner, "runner")), tuple(arguments), PATH, tmp_path)
     assert artifact(launch) is None
     assert not {finding.rule for finding in inspect_launch(StdioLaunch("node", ("server.js",)))}
     declared = StdioLaunch(launch.command, tuple(arguments))
@@ -173,24 +173,24 @@ def test_where_that_cannot_be_told_nothing_is_claimed_and_people_hear_of_it(
 
 def test_a_file_behind_the_systems_own_is_exchanged_and_noticed(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("one")
-    before = artifact(Launch("awk", ("-f", "s"), PATH, tmp_path))
+    before = artifact(ProcessLaunch("awk", ("-f", "s"), PATH, tmp_path))
     (tmp_path / "s").write_text("two")
-    after = artifact(Launch("awk", ("-f", "s"), PATH, tmp_path))
+    after = artifact(ProcessLaunch("awk", ("-f", "s"), PATH, tmp_path))
     assert (before, after) == (f"script:{digest(b'one')}", f"script:{digest(b'two')}")
 
 
 def test_what_cannot_be_read_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert artifact(Launch("no-such-program", (), PATH)) is None
+    assert artifact(ProcessLaunch("no-such-program", (), PATH)) is None
     os.mkfifo(tmp_path / "pipe")
-    assert artifact(Launch("sh", ("pipe",), PATH, tmp_path)) is None
+    assert artifact(ProcessLaunch("sh", ("pipe",), PATH, tmp_path)) is None
     large = program(tmp_path / "large", "x" * 100)
-    assert artifact(Launch(str(large), (), PATH)) is not None
+    assert artifact(ProcessLaunch(str(large), (), PATH)) is not None
     monkeypatch.setattr(program_files, "MOST_BYTES", 99)
-    assert artifact(Launch(str(large), (), PATH)) is None
+    assert artifact(ProcessLaunch(str(large), (), PATH)) is None
 
 
 def test_this_python_with_a_script(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text("it")
-    found = artifact(Launch(sys.executable, ("server.py",), PATH, tmp_path))
+    found = artifact(ProcessLaunch(sys.executable, ("server.py",), PATH, tmp_path))
     assert found
     assert found.endswith(f"script:{digest(b'it')}")

@@ -10,7 +10,7 @@ import pytest
 
 from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.process.secret_arguments import SecretArgument
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.sandbox.bwrap_command import Sandbox
 from mcpguard.upstreams.sandbox.command_files import needed_places, require_program
 from mcpguard.upstreams.sandbox.confined_launch import confine_launch
@@ -31,11 +31,11 @@ def sandbox(account: int = ME) -> Sandbox:
     )
 
 
-def confining(launch: Launch, folder: Path, *mounts: Mount, profile: Profile = Profile.STRICT) -> Launch:
+def confining(launch: ProcessLaunch, folder: Path, *mounts: Mount, profile: Profile = Profile.STRICT) -> ProcessLaunch:
     return confine_launch(launch, profile, mounts, sandbox(), folder / "data", ProcessLimits())
 
 
-def words(launch: Launch) -> list[str]:
+def words(launch: ProcessLaunch) -> list[str]:
     return [launch.command, *(str(word) for word in launch.arguments)]
 
 
@@ -47,13 +47,13 @@ def executable(path: Path, text: str) -> Path:
 
 
 def test_without_a_sandbox_the_launch_is_what_it_was(tmp_path: Path) -> None:
-    launch = Launch("anything", ("at", "all"), {"TOKEN": "x"}, tmp_path)
+    launch = ProcessLaunch("anything", ("at", "all"), {"TOKEN": "x"}, tmp_path)
     assert confining(launch, tmp_path, profile=Profile.NONE) is launch
 
 
 def test_what_confines_it_runs_with_none_of_its_environment(tmp_path: Path) -> None:
     given = {**PATH, "TOKEN": "canary", "LD_PRELOAD": "/evil.so", "MCPGUARD_STARTED": "mark"}
-    launch = confining(Launch("env", (), given), tmp_path)
+    launch = confining(ProcessLaunch("env", (), given), tmp_path)
     assert launch.environment == {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "MCPGUARD_STARTED": "mark"}
     assert "canary" not in " ".join(words(launch))
     handed = [word.content for word in launch.arguments if isinstance(word, SecretArgument)]
@@ -144,16 +144,16 @@ def test_it_works_in_a_folder_that_is_mounted_or_in_its_home(tmp_path: Path) -> 
     (tmp_path / "elsewhere").mkdir()
     mount = Mount(str(tmp_path / "work"))
     for folder in ("work", "work/deep"):
-        line = words(confining(Launch("env", (), PATH, tmp_path / folder), tmp_path, mount))
+        line = words(confining(ProcessLaunch("env", (), PATH, tmp_path / folder), tmp_path, mount))
         assert line[line.index("--seccomp") - 5 : line.index("--seccomp") - 3] == ["--chdir", str(tmp_path / folder)]
     with pytest.raises(NotConfined, match=r"working directory .*elsewhere is not mounted"):
-        confining(Launch("env", (), PATH, tmp_path / "elsewhere"), tmp_path, mount)
+        confining(ProcessLaunch("env", (), PATH, tmp_path / "elsewhere"), tmp_path, mount)
 
 
 def test_a_home_that_is_mounted_stays_its_home(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     given = {**PATH, "HOME": str(tmp_path / "work"), "TMPDIR": str(tmp_path)}
-    launch = confining(Launch("env", (), given), tmp_path, Mount(str(tmp_path / "work")))
+    launch = confining(ProcessLaunch("env", (), given), tmp_path, Mount(str(tmp_path / "work")))
     handed = next(word.content for word in launch.arguments if isinstance(word, SecretArgument)).split(b"\0")
     assert handed[handed.index(b"HOME") + 1] == bytes(tmp_path / "work")
     assert handed[handed.index(b"TMPDIR") + 1] == b"/tmp"
@@ -212,7 +212,12 @@ def test_what_is_needed_never_shows_the_data_directory(tmp_path: Path) -> None:
     (prefix / "lib" / "data").mkdir(parents=True)
     with pytest.raises(NotConfined, match="the data directory"):
         confine_launch(
-            Launch(str(python), (), PATH), Profile.STRICT, (), sandbox(), prefix / "lib" / "data", ProcessLimits()
+            ProcessLaunch(str(python), (), PATH),
+            Profile.STRICT,
+            (),
+            sandbox(),
+            prefix / "lib" / "data",
+            ProcessLimits(),
         )
 
 
@@ -240,7 +245,7 @@ def test_a_folder_of_the_guards_own_is_seen_elsewhere_and_where_nothing_else_is(
     own = [Bind(Path("/opt/package"), tmp_path / "data" / "tree")]
 
     def line(*mounts: Mount, folder: Path | None = None) -> list[str]:
-        launch = Launch("env", (), PATH, folder)
+        launch = ProcessLaunch("env", (), PATH, folder)
         return words(
             confine_launch(launch, Profile.STRICT, mounts, sandbox(), tmp_path / "data", ProcessLimits(), own=own)
         )

@@ -15,7 +15,7 @@ from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.process.environment import environment
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.secret_arguments import SecretArgument
-from mcpguard.upstreams.process.stdio import Launch, Stdio, StdioPatience, stdio
+from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, StdioPatience, stdio
 from tests.process import gone, until
 
 pytestmark = pytest.mark.anyio
@@ -51,7 +51,7 @@ async def running(
     folder: Path, code: str, framing: Framing = Framing.LINES, patience: StdioPatience | None = None, **more: str
 ) -> AsyncIterator[Stdio]:
     """A server that is this Python program."""
-    launch = Launch(sys.executable, ("-u", "-c", code), environment(os.environ, more), folder, framing)
+    launch = ProcessLaunch(sys.executable, ("-u", "-c", code), environment(os.environ, more), folder, framing)
     async with stdio(launch, LIMIT, UpstreamLog(folder, "server", LIMIT), patience) as server:
         yield server
 
@@ -240,7 +240,7 @@ time.sleep(3600)
 
 async def test_what_it_is_handed_can_be_read_by_it_and_by_nobody_else(tmp_path: Path) -> None:
     code = "import sys; print([open(int(n)).read() for n in sys.argv[1:]].__repr__().replace(chr(39), chr(34)))"
-    launch = Launch(
+    launch = ProcessLaunch(
         sys.executable, ("-c", code, SecretArgument(b"first"), SecretArgument(b"second" * 50_000)), {}, tmp_path
     )
     assert "first" not in repr(launch)
@@ -269,13 +269,13 @@ async def test_it_is_ended_when_the_block_is_cancelled_or_fails(tmp_path: Path) 
 async def test_what_cannot_be_started_is_told_in_a_sentence(command: str, tmp_path: Path) -> None:
     with pytest.raises(TransportEnded, match="cannot start "):
         async with stdio(
-            Launch(command, environment=environment(os.environ, {})), LIMIT, UpstreamLog(tmp_path, "x", 1)
+            ProcessLaunch(command, environment=environment(os.environ, {})), LIMIT, UpstreamLog(tmp_path, "x", 1)
         ):
             raise AssertionError
 
 
 async def test_no_shell_reads_the_arguments(tmp_path: Path) -> None:
-    launch = Launch(
+    launch = ProcessLaunch(
         sys.executable,
         ("-c", "import sys, json; print(json.dumps(sys.argv[1:]))", "; touch pwned", "$(touch pwned)", "`x`", "*"),
         environment(os.environ, {}),

@@ -27,8 +27,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Unknown
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.ledger.bundle import tar
-from mcpguard.ledger.bundle.make_bundle import Maker, make
-from mcpguard.ledger.bundle.make_bundle import WantedBundle as Kept
+from mcpguard.ledger.bundle.make_bundle import Maker, WantedBundle, make
 from mcpguard.ledger.bundle.manifest import MANIFEST, SIGNATURE
 from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.export.export import ExportSpan, Tape, next_batch
@@ -131,7 +130,7 @@ class AuditExports:
 
     def _make(self, folder: Path, begun: BegunExport, wanted: AuditExportRequest, connection: Connection) -> list[str]:
         maker = Maker(self._ledger.chain.key, self._clock.now(), __version__, (begun.chain, begun.seq))
-        kept = Kept(wanted.forms, wanted.packed, wanted.bodies)
+        kept = WantedBundle(wanted.forms, wanted.packed, wanted.bodies)
         try:
             datadir.prepare(self._folder)
             folder.mkdir(mode=0o700)

@@ -16,7 +16,7 @@ from typing import Final
 from mcpguard.domain.servers.runners import file_that_runs, runs_files
 from mcpguard.upstreams.process.program_files import ProgramFile, read_program
 from mcpguard.upstreams.process.secret_arguments import Word
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.sandbox.places import in_system
 
 _INTERPRETER: Final = re.compile(r"(python|pypy|ruby|perl|php|lua)[0-9.]*|node(js)?|deno|bun|sh|bash|dash|zsh")
@@ -28,7 +28,7 @@ _VERBS: Final = frozenset({"run"})
 _LETTERS_OF_PYTHON: Final = frozenset({"-E", "-i", "-s", "-I"})
 
 
-def executed_files(launch: Launch, program: Path) -> tuple[ProgramFile, ...]:
+def executed_files(launch: ProcessLaunch, program: Path) -> tuple[ProgramFile, ...]:
     """Return the files that decide what runs, where the command leads to this program; none where that is unknown."""
     try:
         # The kernel searches the PATH of the new process in its own working directory. A relative folder there may lead
@@ -45,7 +45,7 @@ def executed_files(launch: Launch, program: Path) -> tuple[ProgramFile, ...]:
         return ()
 
 
-def _with_runner(launch: Launch, program: Path, script: str | None) -> tuple[ProgramFile, ...]:
+def _with_runner(launch: ProcessLaunch, program: Path, script: str | None) -> tuple[ProgramFile, ...]:
     if script is None:
         return ()
     # An interpreter outside of the system's folders can be replaced without root, so it is hashed as well.
@@ -58,7 +58,7 @@ def file_artifact(files: Sequence[ProgramFile]) -> str | None:
     return " ".join(f"{each.mark}:{each.digest}" for each in files) or None
 
 
-def _not_elsewhere(launch: Launch, program: Path) -> None:
+def _not_elsewhere(launch: ProcessLaunch, program: Path) -> None:
     """Raise ValueError where a relative folder of the PATH might hold the program that is started."""
     if "/" not in launch.command:
         for folder in os.get_exec_path(launch.environment):

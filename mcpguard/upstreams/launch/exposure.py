@@ -16,13 +16,13 @@ from pathlib import Path
 
 from mcpguard.upstreams.process.changeable_files import Changeable, find_addable, find_changeable
 from mcpguard.upstreams.process.program_files import ProgramFile, ProgramPath, follow_links
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.sandbox.command_files import interpreters
 from mcpguard.upstreams.sandbox.kept_files import KeptPath
 from mcpguard.upstreams.sandbox.not_confined import NotConfined
 
 
-def executed_paths(launch: Launch, program: Path, files: Collection[ProgramFile]) -> list[ProgramPath]:
+def executed_paths(launch: ProcessLaunch, program: Path, files: Collection[ProgramFile]) -> list[ProgramPath]:
     """Return the paths of everything known to be executed. `files` are those that were read. Raises NotConfined."""
     read = {each.way.named for each in files}
     try:
@@ -58,7 +58,7 @@ def _kept(way: ProgramPath, copy: bytes | None, *, confined: bool) -> Iterator[K
         yield KeptPath(way.real, copy, str(found or ""))
 
 
-def _runs(launch: Launch, program: Path) -> tuple[Path, ...]:
+def _runs(launch: ProcessLaunch, program: Path) -> tuple[Path, ...]:
     """Return the program and every interpreter that its first line leads to. Raises NotConfined."""
     try:
         behind = interpreters(program, launch.environment)
@@ -71,7 +71,7 @@ def _runs(launch: Launch, program: Path) -> tuple[Path, ...]:
     return (program, *behind)
 
 
-def _looked_for(program: Path, launch: Launch) -> None:
+def _looked_for(program: Path, launch: ProcessLaunch) -> None:
     """Raise NotConfined where others could add a program of this name to a folder that `env` searches first."""
     for folder in os.get_exec_path(launch.environment):
         if Path(folder) == program.parent:

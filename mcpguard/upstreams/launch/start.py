@@ -19,8 +19,7 @@ from anyio import to_thread
 
 from mcpguard.domain.errors import NotStarted
 from mcpguard.domain.servers.identity import is_code
-from mcpguard.domain.servers.launches import DeclaredServer, Mount, Profile, StdioLaunch
-from mcpguard.domain.servers.launches import Launch as DeclaredLaunch
+from mcpguard.domain.servers.launches import DeclaredServer, Launch, Mount, Profile, StdioLaunch
 from mcpguard.upstreams.launch.artifacts import executed_files, file_artifact
 from mcpguard.upstreams.launch.exposure import executed_paths, kept_paths
 from mcpguard.upstreams.packages import trees
@@ -30,7 +29,7 @@ from mcpguard.upstreams.packages.package_commands import UnsupportedCommand, rec
 from mcpguard.upstreams.packages.removal import remove_tree
 from mcpguard.upstreams.packages.tree_launch import from_tree, tree_place
 from mcpguard.upstreams.process.program_files import ProgramFile
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.sandbox.command_files import find_program, require_program
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
 from mcpguard.upstreams.sandbox.kept_files import KeptPath
@@ -53,7 +52,7 @@ class AnotherProgram(NotStarted):
 class ReadyLaunch:
     """A launch that can be started now, and its artifact where that is known."""
 
-    launch: Launch
+    launch: ProcessLaunch
     artifact: str | None
     files: tuple[ProgramFile, ...] = ()
 
@@ -103,7 +102,7 @@ class LaunchPreparation:
         return replace(declared, artifact=tree.artifact)
 
     def prepare(
-        self, declared: DeclaredServer, launch: StdioLaunch, plain: Launch, account: Account | None = None
+        self, declared: DeclaredServer, launch: StdioLaunch, plain: ProcessLaunch, account: Account | None = None
     ) -> ReadyLaunch:
         """Return what can be started. `account` gives the user that a confined server runs as if the guard is root.
 
@@ -133,7 +132,7 @@ class LaunchPreparation:
         return ReadyLaunch(self.confinement.confine(launch, from_it, own, account=account), tree.artifact)
 
     def _prevented(
-        self, name: str, declared: StdioLaunch, launch: Launch, files: Collection[ProgramFile] = ()
+        self, name: str, declared: StdioLaunch, launch: ProcessLaunch, files: Collection[ProgramFile] = ()
     ) -> list[KeptPath]:
         """Return what a sandbox shows so that nobody can exchange the program. Raises NotConfined where one could."""
         program = require_program(launch.command, launch.environment, launch.folder)
@@ -160,5 +159,5 @@ def _package(launch: StdioLaunch) -> Package | None:
     return package
 
 
-def _unconfined(launch: DeclaredLaunch) -> bool:
+def _unconfined(launch: Launch) -> bool:
     return isinstance(launch, StdioLaunch) and launch.profile is Profile.NONE

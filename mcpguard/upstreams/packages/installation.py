@@ -38,7 +38,7 @@ from mcpguard.upstreams.packages.room import memory, room, too_much
 from mcpguard.upstreams.packages.tree_launch import INSIDE
 from mcpguard.upstreams.packages.trees import INCOMING, RECORD, TREE, Tree
 from mcpguard.upstreams.process.orphans import MARK
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.sandbox.bwrap_command import Sandbox
 from mcpguard.upstreams.sandbox.confined_launch import confine_launch
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, ProcessLimits
@@ -120,13 +120,13 @@ async def _with_a_way_out(
         yield replace(plan, environment=sources.with_proxy(one.url, plan.environment)), (one.watch,)
 
 
-def _confined(plan: InstallPlan, incoming: Path, way: InstallContext) -> Launch:
+def _confined(plan: InstallPlan, incoming: Path, way: InstallContext) -> ProcessLaunch:
     environment = {**plan.environment, "PYTHONDONTWRITEBYTECODE": "1", MARK: secrets.token_hex(8)}
     if way.sandbox is None:
         home = str(incoming / HOME)
         environment |= {"HOME": home, "TMPDIR": home, "XDG_CACHE_HOME": home}
-        return Launch(plan.command, plan.arguments, environment, incoming / TREE)
-    launch = Launch(plan.command, plan.arguments, environment, INSIDE / TREE)
+        return ProcessLaunch(plan.command, plan.arguments, environment, incoming / TREE)
+    launch = ProcessLaunch(plan.command, plan.arguments, environment, INSIDE / TREE)
     own = [Bind(INSIDE, incoming, writable=True)]
     return confine_launch(
         launch, Profile.CONTAINED, (), way.sandbox, way.data, way.limits, own=own, besides=plan.besides

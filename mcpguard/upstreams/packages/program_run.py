@@ -16,7 +16,7 @@ from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.process.child import Child, PipeClosed
 from mcpguard.upstreams.process.fair_reading import Share
-from mcpguard.upstreams.process.stdio import Launch, StdioPatience, end_process, start_process
+from mcpguard.upstreams.process.stdio import ProcessLaunch, StdioPatience, end_process, start_process
 
 AT_ONCE = StdioPatience(0, 0)
 CHUNK = 65_536
@@ -48,7 +48,7 @@ class ProgramResult:
     errors: str
 
 
-async def run_program(launch: Launch, what: str, seconds: float, watches: Sequence[Watch] = ()) -> ProgramResult:
+async def run_program(launch: ProcessLaunch, what: str, seconds: float, watches: Sequence[Watch] = ()) -> ProgramResult:
     """Run a program, called `what` in messages. Raises NotInstalled where it does not end within its limits."""
     try:
         child = start_process(launch)

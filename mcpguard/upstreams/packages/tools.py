@@ -22,7 +22,7 @@ from anyio import to_thread
 from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.packages.own_uv import HOW, fetched_uv
 from mcpguard.upstreams.packages.program_run import ProgramResult, complaint, run_program
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 
 SECONDS: Final = 20.0
 WHERE_PYTHON: Final = (
@@ -57,7 +57,7 @@ class Search:
         """Run a program with a question about itself and return its output."""
         kept = {name: value for name in ("HOME", "LANG", "XDG_CONFIG_HOME") if (value := self.environ.get(name))}
         return await run_program(
-            Launch(words[0], words[1:], {**kept, "PATH": self.environ.get("PATH", "")}, Path("/")), what, SECONDS
+            ProcessLaunch(words[0], words[1:], {**kept, "PATH": self.environ.get("PATH", "")}, Path("/")), what, SECONDS
         )
 
 

@@ -10,14 +10,14 @@ from typing import Final
 
 from mcpguard.upstreams.packages.package import Ecosystem, Package
 from mcpguard.upstreams.packages.trees import Tree
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.sandbox.places import Bind
 
 INSIDE: Final = Path("/opt/package")
 """Where a confined process sees the tree."""
 
 
-def from_tree(package: Package, tree: Tree, launch: Launch, *, inside: bool) -> Launch:
+def from_tree(package: Package, tree: Tree, launch: ProcessLaunch, *, inside: bool) -> ProcessLaunch:
     """Return the launch that replaces the declared one. `inside`: the process will be confined."""
     root = INSIDE if inside else tree.folder
     environment = dict(launch.environment)

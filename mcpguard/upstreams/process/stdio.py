@@ -41,7 +41,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class ProcessLaunch:
     """How a process is started. No shell is involved: the arguments reach the program unchanged.
 
     `umask` is the mask for files that it creates; None is the guard's own.
@@ -66,7 +66,9 @@ class StdioPatience:
 class Stdio:
     """Carries messages to and from a child process."""
 
-    def __init__(self, child: Child, outgoing: Outgoing, launch: Launch, limit: int, errors: UpstreamLog) -> None:
+    def __init__(
+        self, child: Child, outgoing: Outgoing, launch: ProcessLaunch, limit: int, errors: UpstreamLog
+    ) -> None:
         self.pid = child.pid
         self._child = child
         self._outgoing = outgoing
@@ -162,7 +164,7 @@ class Stdio:
 
 @asynccontextmanager
 async def stdio(
-    launch: Launch, limit: int, errors: UpstreamLog, patience: StdioPatience | None = None
+    launch: ProcessLaunch, limit: int, errors: UpstreamLog, patience: StdioPatience | None = None
 ) -> AsyncIterator[Stdio]:
     """Run a server for the length of the block. However the block is left, the process group is gone afterwards."""
     child = start_process(launch)
@@ -179,7 +181,7 @@ async def stdio(
         yield server
 
 
-def start_process(launch: Launch) -> Child:
+def start_process(launch: ProcessLaunch) -> Child:
     """Start a process. The caller has to call `end_process` for it. Raises NeverBegun."""
     try:
         return Child([launch.command, *launch.arguments], launch.environment, launch.folder, launch.umask)

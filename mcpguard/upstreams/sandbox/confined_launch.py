@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.process.orphans import MARK
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.sandbox.bwrap_command import (
     HOME,
     OUR_PATH,
@@ -32,7 +32,7 @@ SHARING = 0o002
 
 
 def confine_launch(
-    launch: Launch,
+    launch: ProcessLaunch,
     profile: Profile,
     mounts: Iterable[Mount],
     sandbox: Sandbox,
@@ -42,7 +42,7 @@ def confine_launch(
     own: Collection[Bind] = (),
     besides: Iterable[Place] = (),
     kept: Collection[KeptPath] = (),
-) -> Launch:
+) -> ProcessLaunch:
     """Return the launch that runs in the sandbox. Raises NotConfined: nothing is started with less than was asked for.
 
     `data` is the data directory. `own` are folders of the guard that are shown at another path; nothing else that is

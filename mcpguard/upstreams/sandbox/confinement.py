@@ -16,7 +16,7 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
 from mcpguard.settings.guard_groups import SandboxSettings
 from mcpguard.text.visible import visible
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.sandbox.accounts import Accounts
 from mcpguard.upstreams.sandbox.confined_launch import confine_launch
 from mcpguard.upstreams.sandbox.kept_files import KeptPath
@@ -43,11 +43,11 @@ class ProcessConfinement:
     def confine(
         self,
         declared: StdioLaunch,
-        launch: Launch,
+        launch: ProcessLaunch,
         own: Collection[Bind] = (),
         kept: Collection[KeptPath] = (),
         account: Callable[[], int] | None = None,
-    ) -> Launch:
+    ) -> ProcessLaunch:
         """Return the confined launch. `own` are folders of the guard to show, `kept` files to show as they were read.
 
         `account` gives the user to run as where the guard is root. Reads the disk. Raises NotConfined.

@@ -28,7 +28,7 @@ from mcpguard.upstreams.process.given_secrets import SHORTEST, GivenSecrets
 from mcpguard.upstreams.process.hidden_secrets import SecretHiding
 from mcpguard.upstreams.process.logs import LogMark, UpstreamLog, last_lines, mark
 from mcpguard.upstreams.process.orphans import MARK
-from mcpguard.upstreams.process.stdio import Launch, Stdio, stdio
+from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, stdio
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.http import http
@@ -147,8 +147,8 @@ class ServerReach:
         words = tuple(values.pop(f"args[{at}]", word) for at, word in enumerate(launch.arguments))
         return values, words
 
-    def _plain(self, launch: StdioLaunch, values: Mapping[str, str]) -> Launch:
-        return Launch(
+    def _plain(self, launch: StdioLaunch, values: Mapping[str, str]) -> ProcessLaunch:
+        return ProcessLaunch(
             launch.command,
             launch.arguments,
             environment(self.environ, {**values, MARK: secrets.token_hex(8)}),

@@ -13,7 +13,7 @@ from mcpguard.upstreams.packages.package import Package
 from mcpguard.upstreams.packages.package_commands import recognise_package
 from mcpguard.upstreams.packages.tree_launch import from_tree, tree_place
 from mcpguard.upstreams.packages.trees import Tree
-from mcpguard.upstreams.process.stdio import Launch
+from mcpguard.upstreams.process.stdio import ProcessLaunch
 from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.bwrap_command import Sandbox
 from mcpguard.upstreams.sandbox.confined_launch import confine_launch
@@ -55,10 +55,10 @@ async def install(wanted: Package, how: InstallContext) -> Tree:
     return await install_package(wanted, folder(how.data), how)
 
 
-def launched(wanted: Package, tree: Tree, data: Path, sandbox: Sandbox, profile: Profile) -> Launch:
+def launched(wanted: Package, tree: Tree, data: Path, sandbox: Sandbox, profile: Profile) -> ProcessLaunch:
     """How it is started, as the guard would."""
     inside = profile is not Profile.NONE
-    declared = Launch(wanted.runner, (), {"PATH": os.environ["PATH"]})
+    declared = ProcessLaunch(wanted.runner, (), {"PATH": os.environ["PATH"]})
     launch = from_tree(wanted, tree, declared, inside=inside)
     return confine_launch(launch, profile, (), sandbox, data, ProcessLimits(), own=[tree_place(tree)] if inside else [])
 

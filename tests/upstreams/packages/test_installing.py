@@ -11,7 +11,7 @@ import pytest
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.upstreams.packages.trees import approved_tree, remove_other_trees, verify_tree
 from mcpguard.upstreams.process.logs import UpstreamLog
-from mcpguard.upstreams.process.stdio import Launch, stdio
+from mcpguard.upstreams.process.stdio import ProcessLaunch, stdio
 from tests.attacks.sandboxed import works
 from tests.patience import PATIENCE
 from tests.upstreams.packages.installations import environ, folder, install, launched, package, way
@@ -21,7 +21,7 @@ LIMIT = 10_000_000
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
-async def tools_of(launch: Launch, logs: Path) -> set[str]:
+async def tools_of(launch: ProcessLaunch, logs: Path) -> set[str]:
     async with stdio(launch, LIMIT, UpstreamLog(logs, "server", LIMIT)) as server:
 
         async def asked(number: int, method: str, params: dict[str, Any]) -> Any:  # noqa: ANN401 - its result

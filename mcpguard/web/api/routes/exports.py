@@ -20,7 +20,7 @@ from mcpguard.ledger.export.formats import FORMS, WORDS
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.web.api.answers import ExportedAnswer, KeptAnswer
 from mcpguard.web.api.bodies import ExportingBody, SigningBody
-from mcpguard.web.api.routes.records import Wanted as Chosen
+from mcpguard.web.api.routes.records import FilterText
 from mcpguard.web.downloads import GZIP, TAR, check_export, export_response, media
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
@@ -65,7 +65,7 @@ def exports(guard: Guard) -> APIRouter:
         word: Word,
         after: After = 0,
         upto: Upto = None,
-        q: Chosen = "",
+        q: FilterText = "",
         compressed: Compressed = False,
         bundle: Bundled = False,
     ) -> Response:

@@ -19,7 +19,7 @@ After = Annotated[
     str | None,
     Query(max_length=LONGEST, description="Where to continue: the `next` of the previous page, or of an older one."),
 ]
-Wanted = Annotated[
+FilterText = Annotated[
     str,
     Query(
         max_length=LONGEST_FILTER,
@@ -36,7 +36,9 @@ def records(guard: Guard) -> APIRouter:
     look = [may(Right.AUDIT)]
 
     @router.get("/records", dependencies=look, response_model=RecordsAnswer)
-    async def every(q: Wanted = "", order: Order = "oldest", after: After = None, limit: Limit = 100) -> JSONResponse:
+    async def every(
+        q: FilterText = "", order: Order = "oldest", after: After = None, limit: Limit = 100
+    ) -> JSONResponse:
         """List the records of the audit log that match a filter.
 
         A page may have fewer records than the limit, or none, and still have `more` after it. With the oldest first,
