@@ -97,7 +97,7 @@ def _entry(url: str) -> str:
 
 
 def _next(found: LoadedSettings, where: ListenAddresses, *, demo: bool) -> Iterator[str]:
-    """The next things to do."""
+    """Return the lines that say what to do next."""
     program = this_program()
     elsewhere = found.sources["data_dir"].startswith("command line")
     there = f" --data-dir {shlex.quote(str(found.settings.data_dir))}" if elsewhere else ""

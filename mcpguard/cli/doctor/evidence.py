@@ -68,7 +68,7 @@ class DoctorEvidence:
 
 
 def gather_evidence(config: Path | None, data_dir: Path | None) -> DoctorEvidence:
-    """Gather everything now."""
+    """Gather all evidence that checks need."""
     loaded, refused = _loaded(config, data_dir)
     settings = loaded.settings if loaded else _otherwise(config, data_dir)
     guard = GuardClient(settings.data_dir)

@@ -48,7 +48,7 @@ class StoredFacts:
 
 
 def read_stored_facts(settings: Settings) -> StoredFacts:
-    """Read them now."""
+    """Read what the database says now."""
     try:
         where = places.database(settings)
     except GuardError as error:

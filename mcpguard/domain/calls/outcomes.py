@@ -53,7 +53,7 @@ class Outcome:
 
     @classmethod
     def refusal(cls, reason: Reason) -> Self:
-        """Nothing was sent."""
+        """Return the outcome of a call that was refused before anything was sent."""
         return cls(OutcomeKind.REFUSED, Executed.NO, reason)
 
     @classmethod
