@@ -122,7 +122,7 @@ def test_a_hostile_server_is_read_and_left_in_quarantine_on_a_narrow_screen(narr
         nothing_to_complain_about(narrow, guard)
     page.goto(guard.url + "/servers/weather")
     assert not page.get_by_label("Select wind").is_checked()
-    narrow.follow("Where is finding 1")
+    narrow.follow("Show the place of finding 1")
     assert page.url.endswith("#at-1")
     decide(narrow, "Keep in quarantine", "it wants things to be kept from people")
     expect(page.get_by_role("status")).to_contain_text("Kept weather in quarantine.")

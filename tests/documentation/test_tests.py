@@ -1,9 +1,11 @@
 """What CONTRIBUTING says about tests: the file that it shows passes, and a failed test tells what its guard did."""
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -37,7 +39,9 @@ def tried(tmp_path: Path, request: pytest.FixtureRequest) -> Result:
     file.write_text(request.param)
     options = ["-q", "-p", "no:cacheprovider", "-p", "tests.conftest", "-c", "pyproject.toml", "--rootdir", "."]
     command = [sys.executable, "-m", "pytest", *options, "--basetemp", str(kept), str(file)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    with TemporaryDirectory() as sockets:  # a guard that is killed with its test leaves them
+        environ = os.environ | {"XDG_RUNTIME_DIR": sockets}
+        return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
 
 
 SHOWN = re.findall(r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
