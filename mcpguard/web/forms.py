@@ -11,7 +11,7 @@ from mcpguard.domain.decisions import PasswordNeeded
 from mcpguard.domain.errors import GuardError, LedgerUnavailable, StoreUnavailable
 from mcpguard.domain.people import TooManyTries
 from mcpguard.web.gate.matching import Moved
-from mcpguard.web.gate.problems import STATUS
+from mcpguard.web.gate.problems import PROBLEMS
 
 LARGEST: Final = 16 * 1024
 MOST_FIELDS: Final = 20
@@ -50,7 +50,7 @@ def page_problem(error: GuardError) -> PageProblem:
     text = str(error)
     sentence = f"{text[:1].upper()}{text[1:]}"
     sentence += "" if sentence.endswith((".", "…")) else "."
-    status = next((STATUS[kind][0] for kind in type(error).__mro__ if kind in STATUS), 422)
+    status = next((PROBLEMS[kind].status for kind in type(error).__mro__ if kind in PROBLEMS), 422)
     match error:
         case Misshapen():
             return PageProblem(error.status, sentence)

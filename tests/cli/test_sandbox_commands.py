@@ -30,6 +30,9 @@ def confinement(desk: Desk) -> dict[str, object]:
 def test_a_server_runs_confined_unless_somebody_says_otherwise(desk: Desk) -> None:
     added = desk("server", "add", "notes", "--mount", SOURCES, "--", *HONEST)
     assert LOUD not in added.stderr
+    strange = desk("server", "inspect", "notes", "--give", "NOTHING")
+    assert (strange.exit_code, "--consent" in strange.stderr) == (1, False), "no consent would help"
+    assert desk.json("server", "show", "notes")["observed"] is None, "and nothing happened"
     looked = desk("server", "inspect", "notes")
     assert looked.stdout.startswith("notes was started and listed 10 capabilities")
     assert LOUD not in looked.stderr

@@ -15,7 +15,7 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.web.api.bodies import ApprovingBody
 from mcpguard.web.gate.access import OPEN
 from mcpguard.web.gate.problem import MEDIA_TYPE
-from mcpguard.web.gate.problems import MOST_PROBLEMS, STATUS, tell_problems
+from mcpguard.web.gate.problems import MOST_PROBLEMS, PROBLEMS, tell_problems
 from mcpguard.web.gate.strict_routes import LARGE, MOST_VALUES, StrictRoute
 
 pytestmark = pytest.mark.anyio
@@ -25,6 +25,38 @@ NOT_FOR_DOORS = {"EntryMisused", "NotStarted", "Overtaken"}
 """Our own mistakes, which are nobody's to hear, and what is caught on the way."""
 
 
+WORDS = [
+    "bad-filter",
+    "caller-unknown",
+    "declared-elsewhere",
+    "forbidden",
+    "illegal-move",
+    "invalid-name",
+    "label-taken",
+    "ledger-unavailable",
+    "moved",
+    "name-taken",
+    "needs-consent",
+    "nobody-known",
+    "not-declared",
+    "not-named",
+    "not-proven",
+    "password-needed",
+    "record-unknown",
+    "right-lacking",
+    "stale",
+    "store-unavailable",
+    "too-many-tries",
+    "undecidable",
+    "unknown",
+    "unreadable",
+    "unrecordable",
+    "unsound",
+    "user-taken",
+    "user-unknown",
+]
+
+
 def raised() -> list[GuardError]:
     """One of each that is in the table."""
     given: dict[type[GuardError], tuple[object, ...]] = {
@@ -32,7 +64,7 @@ def raised() -> list[GuardError]:
         decisions.NotDeclared: (("command is empty",),),
         people.TooManyTries: (3,),
     }
-    return [kind(*given.get(kind, ("a sentence",))) for kind in STATUS]
+    return [kind(*given.get(kind, ("a sentence",))) for kind in PROBLEMS]
 
 
 def descendants(kind: type[GuardError]) -> Iterator[type[GuardError]]:
@@ -61,11 +93,11 @@ async def asked(app: FastAPI, method: str, path: str, **more: object) -> httpx2.
 @pytest.mark.parametrize("error", raised(), ids=lambda error: type(error).__name__)
 async def test_it_is_told_with_its_status_and_its_sentence(error: GuardError) -> None:
     answer = await answered(error)
-    status, title = STATUS[type(error)]
+    word, status, title = PROBLEMS[type(error)]
     assert answer.status_code == status
     assert answer.headers["content-type"] == MEDIA_TYPE
     said = answer.json()
-    assert said["type"].startswith("urn:mcpguard:")
+    assert said["type"] == f"urn:mcpguard:{word}"
     assert (said["title"], said["status"], said["detail"]) == (title, status, str(error))
     assert said.get("moved") == (["a moved", "b moved"] if isinstance(error, decisions.Stale) else None)
     assert said.get("problems") == (["command is empty"] if isinstance(error, decisions.NotDeclared) else None)
@@ -85,9 +117,15 @@ def test_the_statuses_are_the_ones_that_were_agreed() -> None:
         503: {"LedgerUnavailable", "StoreUnavailable"},
     }
     assert {
-        status: {kind.__name__ for kind, (one, _) in STATUS.items() if one == status} for status in agreed
+        status: {kind.__name__ for kind, answered_as in PROBLEMS.items() if answered_as.status == status} for status in agreed
     } == agreed
-    assert {status for status, _ in STATUS.values()} == agreed.keys()
+    assert {each.status for each in PROBLEMS.values()} == agreed.keys()
+
+
+def test_the_words_are_those_that_programs_know() -> None:
+    """Whatever the classes are called, and no two errors have one."""
+    words = [each.word for each in PROBLEMS.values()]
+    assert sorted(words) == WORDS
 
 
 def test_every_error_of_the_domain_and_of_the_guard_is_in_the_table() -> None:
@@ -98,7 +136,7 @@ def test_every_error_of_the_domain_and_of_the_guard_is_in_the_table() -> None:
     kinds = [kind for kind in descendants(GuardError) if kind.__module__.startswith(ours)]
     names = [kind.__name__ for kind in kinds]
     assert len(names) == len({*names})
-    assert {kind.__name__ for kind in kinds if not {*kind.__mro__} & STATUS.keys()} <= NOT_FOR_DOORS
+    assert {kind.__name__ for kind in kinds if not {*kind.__mro__} & PROBLEMS.keys()} <= NOT_FOR_DOORS
 
 
 async def test_what_is_a_kind_of_something_is_told_as_that() -> None:

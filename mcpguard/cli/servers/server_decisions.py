@@ -27,7 +27,7 @@ from mcpguard.domain.servers.launches import Profile
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.text.visible import visible
 
-NEEDS_CONSENT = 422
+NEEDS_CONSENT: Final = "needs-consent"
 INSPECTING = 600.0
 """Seconds: a package has to be installed first."""
 _CONFINED: Final = {"strict": "no network", "contained": "the network"}
@@ -59,7 +59,7 @@ def inspect(
         said = guard.request("POST", server_path(name, "inspect"), body, INSPECTING, lambda: _how_far(guard, name))
     except GuardProblem as problem:
         print_problem(problem)
-        if problem.status == NEEDS_CONSENT and not consent:
+        if problem.kind == NEEDS_CONSENT:
             typer.echo(f"If you agree to that: mcpguard server inspect {name} --consent", err=True)
         raise typer.Exit(1) from None
     if said["error"]:

@@ -36,16 +36,19 @@ _LISTS: Final = {CALLERS: "caller", USERS: "user", f"{API}/setup-link": "user", 
 USUAL: Final = "waiting for the guard"
 MOST: Final = 1000
 """Entries of a list that are asked for at once."""
+PROBLEM: Final = "urn:mcpguard:"
 _REFUSED: Final = 400
 
 
 class GuardProblem(Exception):
-    """The guard refuses what it was asked. `sentences` are the guard's own; they may repeat what servers say."""
+    """The guard refuses what it was asked. `sentences` are the guard's own; they may repeat what servers say. `kind` is
+    the word of the problem's type."""
 
-    def __init__(self, status: int, sentences: tuple[str, ...]) -> None:
+    def __init__(self, status: int, sentences: tuple[str, ...], kind: str = "") -> None:
         super().__init__(*sentences)
         self.status = status
         self.sentences = sentences
+        self.kind = kind
 
 
 class GuardAbsent(GuardProblem):
@@ -141,7 +144,8 @@ class GuardClient:
             if isinstance(error, FileNotFoundError | ConnectionRefusedError):
                 raise GuardAbsent(0, (sentence,)) from None
             _end(sentence)
-        raise GuardProblem(status, tuple(_sentences(status, answer)))
+        said = _parsed(answer)
+        raise GuardProblem(status, tuple(_sentences(status, said)), _kind(said))
 
 
 def print_problem(problem: GuardProblem) -> None:
@@ -177,12 +181,24 @@ def _exchanged(connection: _Connection, method: str, what: str, body: object) ->
         connection.close()
 
 
-def _sentences(status: int, answer: bytes) -> Iterator[str]:
-    """The sentences of an answer that refuses, whatever form it has."""
+def _parsed(answer: bytes) -> object:
     try:
-        said = json.loads(answer)
+        return json.loads(answer)
     except ValueError:
-        said = None
+        return None
+
+
+def _kind(said: object) -> str:
+    """The word of a problem's type; empty where the answer is no problem of the guard's."""
+    match said:
+        case {"type": str(kind)} if kind.startswith(PROBLEM):
+            return kind.removeprefix(PROBLEM)
+        case _:
+            return ""
+
+
+def _sentences(status: int, said: object) -> Iterator[str]:
+    """The sentences of an answer that refuses, whatever form it has."""
     match said:
         case {"title": str(title), "moved": [*each]} | {"title": str(title), "problems": [*each]}:
             yield title

@@ -6,11 +6,10 @@ Rules kept here:
 2. An invalid value is named by its place in the request; no value that was sent is repeated.
 """
 
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -52,36 +51,44 @@ from mcpguard.web.gate.problem import problem
 
 CHALLENGE: Final = 'Bearer realm="mcpguard"'
 MOST_PROBLEMS: Final = 20
-STATUS: Final[Mapping[type[GuardError], tuple[int, str]]] = MappingProxyType(
+class ProblemKind(NamedTuple):
+    """How an error is answered. `word` ends its type, `urn:mcpguard:…`, by which programs know it."""
+
+    word: str
+    status: int
+    title: str
+
+
+PROBLEMS: Final[Mapping[type[GuardError], ProblemKind]] = MappingProxyType(
     {
-        Unknown: (404, "Unknown server, capability or held call"),
-        Stale: (409, "The server or capability changed since it was reviewed"),
-        IllegalMove: (409, "Not possible in the current status"),
-        NameTaken: (409, "A server with this name exists already"),
-        BadFilter: (400, "Invalid filter"),
-        RecordUnknown: (404, "Unknown record or call"),
-        Unsound: (409, "Nothing was removed: the stored data was changed since it was written"),
-        CallerUnknown: (404, "Unknown caller"),
-        LabelTaken: (409, "A caller with this name exists already"),
-        UserUnknown: (404, "Unknown user, session or token"),
-        UserTaken: (409, "The name is in use already"),
-        NotProven: (401, "Sign-in failed"),
-        TooManyTries: (429, "Too many attempts"),
-        Undecidable: (422, "The request cannot be carried out"),
-        NotDeclared: (422, "Invalid server declaration"),
-        NeedsConsent: (422, "Consent is needed to run or contact the server"),
-        InvalidName: (422, "Invalid name, pattern or fingerprint"),
-        Unreadable: (422, "A value cannot be written as canonical JSON"),
-        Unrecordable: (422, "A value cannot be recorded"),
-        NobodyKnown: (401, "Authentication required"),
-        RightLacking: (403, "The role does not permit this"),
-        PasswordNeeded: (403, "Confirmation with the password is needed"),
-        Forbidden: (403, "Not permitted"),
-        Moved: (412, "The ETag is out of date"),
-        NotNamed: (428, "If-Match is required"),
-        DeclaredElsewhere: (403, "The server is declared in the configuration file"),
-        LedgerUnavailable: (503, "Nothing was done, because the audit log cannot be written"),
-        StoreUnavailable: (503, "The database is unavailable"),
+        Unknown: ProblemKind("unknown", 404, "Unknown server, capability or held call"),
+        Stale: ProblemKind("stale", 409, "The server or capability changed since it was reviewed"),
+        IllegalMove: ProblemKind("illegal-move", 409, "Not possible in the current status"),
+        NameTaken: ProblemKind("name-taken", 409, "A server with this name exists already"),
+        BadFilter: ProblemKind("bad-filter", 400, "Invalid filter"),
+        RecordUnknown: ProblemKind("record-unknown", 404, "Unknown record or call"),
+        Unsound: ProblemKind("unsound", 409, "Nothing was removed: the stored data was changed since it was written"),
+        CallerUnknown: ProblemKind("caller-unknown", 404, "Unknown caller"),
+        LabelTaken: ProblemKind("label-taken", 409, "A caller with this name exists already"),
+        UserUnknown: ProblemKind("user-unknown", 404, "Unknown user, session or token"),
+        UserTaken: ProblemKind("user-taken", 409, "The name is in use already"),
+        NotProven: ProblemKind("not-proven", 401, "Sign-in failed"),
+        TooManyTries: ProblemKind("too-many-tries", 429, "Too many attempts"),
+        Undecidable: ProblemKind("undecidable", 422, "The request cannot be carried out"),
+        NotDeclared: ProblemKind("not-declared", 422, "Invalid server declaration"),
+        NeedsConsent: ProblemKind("needs-consent", 422, "Consent is needed to run or contact the server"),
+        InvalidName: ProblemKind("invalid-name", 422, "Invalid name, pattern or fingerprint"),
+        Unreadable: ProblemKind("unreadable", 422, "A value cannot be written as canonical JSON"),
+        Unrecordable: ProblemKind("unrecordable", 422, "A value cannot be recorded"),
+        NobodyKnown: ProblemKind("nobody-known", 401, "Authentication required"),
+        RightLacking: ProblemKind("right-lacking", 403, "The role does not permit this"),
+        PasswordNeeded: ProblemKind("password-needed", 403, "Confirmation with the password is needed"),
+        Forbidden: ProblemKind("forbidden", 403, "Not permitted"),
+        Moved: ProblemKind("moved", 412, "The ETag is out of date"),
+        NotNamed: ProblemKind("not-named", 428, "If-Match is required"),
+        DeclaredElsewhere: ProblemKind("declared-elsewhere", 403, "The server is declared in the configuration file"),
+        LedgerUnavailable: ProblemKind("ledger-unavailable", 503, "Nothing was done, because the audit log cannot be written"),
+        StoreUnavailable: ProblemKind("store-unavailable", 503, "The database is unavailable"),
     }
 )
 
@@ -111,7 +118,7 @@ def tell_problems(app: FastAPI, tallies: Tallies | None = None) -> None:
             tallies.count_refused(door=door, why=why, **known)
         return _foreseen(error, repeats=not isinstance(by, Principal))
 
-    for kind in STATUS:
+    for kind in PROBLEMS:
         app.exception_handler(kind)(foreseen)
     app.exception_handler(RequestValidationError)(_malformed)
     app.exception_handler(HTTPException)(_refused)
@@ -123,14 +130,14 @@ def nothing_here() -> JSONResponse:
 
 
 def _foreseen(error: GuardError, *, repeats: bool) -> JSONResponse:
-    kind, (status, title) = next((kind, STATUS[kind]) for kind in type(error).__mro__ if kind in STATUS)
+    word, status, title = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
     more: dict[str, object] = {}
     if isinstance(error, Stale):
         more["moved"] = list(error.moved)
     if isinstance(error, NotDeclared):
         more["problems"] = list(error.problems)
     detail = title if isinstance(error, _REPEATING) and not repeats else str(error)
-    answer = problem(_word(kind), status, title, detail, **more)
+    answer = problem(word, status, title, detail, **more)
     if status == HTTPStatus.UNAUTHORIZED:
         answer.headers["www-authenticate"] = CHALLENGE
     if isinstance(error, TooManyTries):
@@ -166,7 +173,3 @@ def _methods(request: Request) -> set[str]:
 def _place(loc: tuple[str | int, ...]) -> str:
     """Write a place in the request. Its names come from the sender, so they are escaped."""
     return ".".join(shown_name(str(each)) for each in loc) + ":"
-
-
-def _word(kind: type) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
