@@ -51,8 +51,11 @@ class Alone(NamedTuple):
 
 @asynccontextmanager
 async def going(clock: FakeClock) -> AsyncIterator[None]:
-    """The suite goes by the machine's time, and has the server say that its lists are others. So the guard's goes too,
-    or no list would be read again, and no call go out.
+    """Let the guard's clock go, twice as fast as the machine's.
+
+    The suite has the server say that its lists have changed, and waits 1.5 seconds by the machine's clock for the
+    guard to say so too. The guard reads the lists again a second later by its own: at the machine's speed, half a
+    second would be left for that, which a busy machine does not always have.
     """
 
     async def go() -> None:
@@ -60,7 +63,7 @@ async def going(clock: FakeClock) -> AsyncIterator[None]:
         while True:
             await anyio.sleep(0.05)  # a moment, which is what passes
             now = time.monotonic()
-            clock.tick(now - then)
+            clock.tick(2 * (now - then))
             then = now
 
     async with anyio.create_task_group() as tasks:
