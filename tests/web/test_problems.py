@@ -117,7 +117,8 @@ def test_the_statuses_are_the_ones_that_were_agreed() -> None:
         503: {"LedgerUnavailable", "StoreUnavailable"},
     }
     assert {
-        status: {kind.__name__ for kind, answered_as in PROBLEMS.items() if answered_as.status == status} for status in agreed
+        status: {kind.__name__ for kind, answered_as in PROBLEMS.items() if answered_as.status == status}
+        for status in agreed
     } == agreed
     assert {each.status for each in PROBLEMS.values()} == agreed.keys()
 

@@ -51,6 +51,8 @@ from mcpguard.web.gate.problem import problem
 
 CHALLENGE: Final = 'Bearer realm="mcpguard"'
 MOST_PROBLEMS: Final = 20
+
+
 class ProblemKind(NamedTuple):
     """How an error is answered. `word` ends its type, `urn:mcpguard:…`, by which programs know it."""
 
@@ -87,7 +89,9 @@ PROBLEMS: Final[Mapping[type[GuardError], ProblemKind]] = MappingProxyType(
         Moved: ProblemKind("moved", 412, "The ETag is out of date"),
         NotNamed: ProblemKind("not-named", 428, "If-Match is required"),
         DeclaredElsewhere: ProblemKind("declared-elsewhere", 403, "The server is declared in the configuration file"),
-        LedgerUnavailable: ProblemKind("ledger-unavailable", 503, "Nothing was done, because the audit log cannot be written"),
+        LedgerUnavailable: ProblemKind(
+            "ledger-unavailable", 503, "Nothing was done, because the audit log cannot be written"
+        ),
         StoreUnavailable: ProblemKind("store-unavailable", 503, "The database is unavailable"),
     }
 )
