@@ -1,1 +1,1 @@
-"""The programs that agents run in: where each keeps its servers, in which words, and how it reaches the guard."""
+"""The programs that run agents: where each configures its servers, in which format, and how it reaches the guard."""

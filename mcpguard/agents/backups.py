@@ -1,4 +1,4 @@
-"""Keeps backups of the programs' files that were changed, and notes of each change, so that it can be undone.
+"""Keeps backups of the programs' files that were changed, and a record of each change, so that it can be undone.
 
 Rules kept here:
 1. A file is saved completely before it is changed, readable by this account only: it may hold secrets of other servers.

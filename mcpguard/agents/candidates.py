@@ -1,8 +1,8 @@
-"""Decides what becomes of each entry in a program's file: whether it can be imported, and whether the guard has it.
+"""Classifies each entry in a program's file: whether it can be imported, and whether the guard already has it.
 
 Rules kept here:
-1. Each entry is judged by itself: one that cannot be imported gets a reason, and affects no other.
-2. Servers of the guard are compared by command or URL, not by name alone.
+1. Each entry is judged separately: one that cannot be imported gets a reason, and affects no other.
+2. Entries are compared with the guard's servers by command or URL, not by name alone.
 3. No message about an entry repeats a value that may be a secret: only values without secrets are shown.
 """
 

@@ -1,4 +1,4 @@
-"""Claude Code: user and local servers in `~/.claude.json`, a project's servers in its own `.mcp.json`."""
+"""Claude Code: user and local servers in `~/.claude.json`, a project's servers in the project's `.mcp.json`."""
 
 from pathlib import Path
 

@@ -1,11 +1,11 @@
-"""Reads the servers that the configuration files of programs declare.
+"""Reads the servers declared in the configuration files of programs.
 
 Rules kept here:
-1. A file that cannot be read or parsed affects no other, and a message says why. A message repeats nothing of a file
-   but a name, made visible.
+1. A file that cannot be read or parsed affects no other, and a message states the reason. A message repeats nothing of
+   a file except a name, with hidden characters made visible.
 2. A file is parsed as its program parses it where that is unambiguous: comments, trailing commas and a byte order mark
-   are skipped. Content that two parsers could read differently, such as a duplicate key, is refused.
-3. Files that others may have written have lower limits than the user's own.
+   are skipped. Content that two parsers could read differently, such as a duplicate key, is rejected.
+3. Files that other people may have written have lower limits than the user's own.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""Takes the secrets out of another program's entry: each becomes a file of its own, which the entry then names.
+"""Extracts the secrets from another program's entry: each goes into a separate file, which the entry then references.
 
 Rules kept here:
-1. A value with the name or the form of a secret is taken out of `env` and `headers`. A variable that decides which code
-   runs is left, as the reviewer has to see it.
-2. Arguments and URLs are visible to everyone who can list processes or read a log. An entry with an apparent secret in
+1. A value that has the name or the form of a secret is extracted from `env` and `headers`. A variable that decides
+   which code runs stays, because the reviewer has to see it.
+2. Arguments and URLs are visible to anyone who can list processes or read a log. An entry with an apparent secret in
    one of them is `Untaken`.
 3. Nothing is written here: the content of the files is returned.
 """

@@ -1,11 +1,12 @@
-"""Changes a program's file: shown first, then made completely or not at all, and undone again.
+"""Changes a program's file atomically: the change is shown first, and can be undone.
 
 Rules kept here:
 1. The new file replaces the old one in one step, with its mode and owner. A reader sees either the old or the new one.
 2. Exactly the change that was shown is made: if the file was modified in between, nothing is done.
-3. The target of a link is changed, and the link stays. Anything but a regular file of this account is refused.
-4. Undoing restores the old bytes, if the file was not modified since. Where its program has written to it, only the
-   guard's own members are removed, and the replaced ones are put back.
+3. If the file is a link, its target is changed and the link stays. Anything but a regular file of this account is
+   refused.
+4. Undoing restores the old bytes if the file was not modified since. If its program has written to it, only the guard's
+   own members are removed, and the ones they replaced are put back.
 """
 
 import fcntl

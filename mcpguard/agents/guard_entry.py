@@ -1,7 +1,7 @@
 """Plans how a program is connected to the guard: which of its files changes, and which servers bypass the guard.
 
-A server that a program reaches directly bypasses the guard. One that the guard has already can be removed from the file
-in the same change; the others have to be imported first.
+A server that a program reaches directly bypasses the guard. One that the guard already has can be removed from the file
+in the same change; the others must be imported first.
 """
 
 from collections.abc import Iterable

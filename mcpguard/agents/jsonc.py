@@ -1,4 +1,4 @@
-"""Turns JSON with comments and trailing commas, as editors write it, into JSON with everything at the same offset."""
+"""Converts JSON with comments and trailing commas, as editors write it, to plain JSON with unchanged offsets."""
 
 import re
 from typing import Final

@@ -1,9 +1,9 @@
-"""Describes a program that agents run in, such as an editor: its files, and the form of its entries.
+"""Describes a program that runs agents, such as an editor: its files, and the format of its entries.
 
 Rules kept here:
 1. Nothing is read from this process's own environment: the home is a parameter.
-2. An entry is translated into the form of the guard's own `mcpServers`, or not at all: one that cannot be is `Untaken`,
-   with a message. The message repeats no value, as it may be a secret.
+2. An entry is translated completely into the form of the guard's `mcpServers`, or else it is `Untaken`, with a message.
+   The message repeats no value, as it may be a secret.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The list of supported programs. To add one, write its file and name it here."""
+"""The list of supported programs. To add one, write its module and list it here."""
 
 from typing import Final
 

@@ -1,11 +1,11 @@
-"""Translates the variables that programs write as `${…}` into the guard's own, or replaces them by their values.
+"""Translates the `${…}` variables of programs into the guard's references, or replaces them by their values.
 
 Rules kept here:
-1. In values of `env` and `headers` a variable of the environment becomes `${env:NAME}`, and an input stays
-   `${input:id}`. Elsewhere mcpguard supports no references, so any but a known folder is refused.
+1. In values of `env` and `headers`, an environment variable becomes `${env:NAME}`, and an input stays `${input:id}`.
+   Elsewhere mcpguard supports no references, so any variable but a known folder is refused.
 2. An imported file never chooses which files are read: `${file:…}` is refused, whoever wrote it.
 3. A program passes on an unknown variable literally. mcpguard cannot express that, so it is refused.
-4. A default is used if the variable is not set now, and otherwise the variable.
+4. A default is used if the variable is unset or empty now; otherwise the variable is.
 """
 
 import re

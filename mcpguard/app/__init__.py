@@ -1,1 +1,1 @@
-"""The composition root: settings → store → ledger → guard → doors, in one lifespan and one task group."""
+"""The composition root: settings → store → ledger → guard → listeners, in one lifespan and one task group."""

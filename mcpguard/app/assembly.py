@@ -1,4 +1,4 @@
-"""Puts the parts of a guard together: each gets the parts that it works with, and none looks another up."""
+"""Assembles a guard from its parts: each part is given those it works with, and none looks another up."""
 
 import os
 import random

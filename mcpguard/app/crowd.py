@@ -1,9 +1,9 @@
-"""Decides which connection is closed when more come than are allowed.
+"""Chooses the connection to close when a listener has more than it allows.
 
 Rules kept here:
-1. A new connection is accepted, and the one that has been idle for longest is closed: first those without a request in
-   progress, then those whose body has not come completely. So nobody can lock others out by opening connections.
-2. A connection with a complete request is kept until that is answered.
+1. A new connection is accepted, and the one that has been idle the longest is closed: first those without a request in
+   progress, then those whose request body is incomplete. So nobody can lock others out by opening connections.
+2. A connection with a complete request is kept until that request is answered.
 """
 
 from collections.abc import Callable

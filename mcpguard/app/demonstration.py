@@ -1,7 +1,7 @@
-"""Two small servers to try mcpguard with: like any other server they are added in quarantine.
+"""Two small demonstration servers, which are added in quarantine like any other server.
 
-Their one destructive call is held for approval, unless a setting says which calls are. They run in the sandbox, where
-mcpguard's own code is visible only if it is installed: from a copy of the sources it is mounted.
+Their only destructive call is held for approval, unless a setting says which calls are held. They run in the sandbox,
+where mcpguard's own code is visible only if it is installed; when run from a source tree, the tree is mounted.
 """
 
 import getpass

@@ -1,4 +1,4 @@
-"""The lifespan of a guard: everything that runs does so inside `running`, and has ended afterwards."""
+"""The lifespan of a guard: everything that runs starts within `running`, and has ended when it exits."""
 
 import os
 import platform

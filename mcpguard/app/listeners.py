@@ -1,8 +1,7 @@
-"""The listeners: the network's, the operator's, and the local agents'. Their sockets are bound here; uvicorn speaks
-HTTP on the first two.
+"""The listeners for the network, the operator and local agents.
 
-uvicorn's own `uds=` would make the operator's socket writable by everyone, and its signal handling would compete with
-the guard's, so neither is used.
+Their sockets are bound here; uvicorn serves HTTP on the first two. uvicorn's own `uds=` would make the operator's
+socket writable by everyone, and its signal handling would conflict with the guard's, so neither is used.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The program's own log, on standard error: text on a terminal, JSON elsewhere."""
+"""The program's own log on standard error: text on a terminal, JSON elsewhere."""
 
 import logging
 import sys

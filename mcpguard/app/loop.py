@@ -1,8 +1,8 @@
-"""The event loop of the guard.
+"""The event loop of the guard, which does not wake a future that is already done.
 
 A task that waits for a socket is woken through a future, and may be cancelled at the moment when the socket becomes
-ready. The future is done then, and setting its result once more is a harmless error, which the loop would log whenever
-a client disconnects while data comes (anyio's sockets by path and by descriptor). Here such a future is not woken.
+ready. The future is then done, and setting its result again is a harmless error, which the loop would log whenever a
+client disconnects while data arrives (anyio's sockets by path and by descriptor).
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""`mcpguard serve`: runs a guard with its listeners until a signal ends it."""
+"""`mcpguard serve`: runs a guard with its listeners until a signal stops it."""
 
 import os
 import signal

@@ -1,9 +1,9 @@
-"""Exports a call as spans: one for the whole call, and below it one for each stage.
+"""Exports a call as spans: one for the whole call, and a child span for each stage.
 
 Rules kept here:
-1. Spans are made when the call has ended, so no call waits for them.
-2. They contain fixed words only, and the names of existing servers and of approved capabilities.
-3. A client can name the parent span, but not decide whether the call is recorded.
+1. Spans are created after the call has ended, so no call waits for them.
+2. They contain only fixed words and the names of existing servers and approved capabilities.
+3. A client can name the parent span, but cannot decide whether the call is recorded.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""Sends spans to the collector in the settings, through the SDK of the extra `otel`.
+"""Sends spans to the collector in the settings, using the SDK of the extra `otel`.
 
 Rules kept here:
-1. Without the setting nothing is sent, whatever the environment says, and the SDK is not loaded.
+1. Without the setting, nothing is sent, whatever the environment says, and the SDK is not loaded.
 2. No global state is read or set, so no other spans are sent, and these go nowhere else.
-3. A slow or missing collector loses spans, but delays no call, and the end by `FLUSH_SECONDS` at most.
+3. A slow or missing collector loses spans but delays no call, and delays the shutdown by at most `FLUSH_SECONDS`.
 """
 
 from collections.abc import AsyncIterator, Callable

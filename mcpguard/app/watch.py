@@ -1,4 +1,4 @@
-"""Notices changes of the configuration file.
+"""Watches the configuration file for changes.
 
 The file is checked once a second: it can be replaced, linked or mounted in too many ways to rely on notifications.
 """

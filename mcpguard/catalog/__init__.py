@@ -1,1 +1,1 @@
-"""The catalog of what can be found and called now: one immutable snapshot, replaced as a whole."""
+"""The catalog of what can currently be found and called: one immutable snapshot, replaced as a whole."""

@@ -1,9 +1,9 @@
-"""The catalog: what each server offers, in an order that does not change by itself.
+"""The catalog: what each server offers, in a stable order.
 
 Rules kept here:
-1. A snapshot never changes. A caller that holds one sees one state, however long it takes.
-2. A look-up finds exactly one thing or none. An ambiguous name finds nothing.
-3. What cannot be offered (no name, a name that becomes too long, a duplicate) is left out, and `Shelf.odd` says so.
+1. A snapshot never changes. A caller that holds one sees a single consistent state, however long it takes.
+2. A look-up finds exactly one entry or none. An ambiguous name finds nothing.
+3. What cannot be offered (no name, a name that becomes too long, a duplicate) is left out and reported in `Shelf.odd`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

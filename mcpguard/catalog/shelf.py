@@ -1,6 +1,6 @@
-"""One server's part of the catalog: each thing by its own name, in the order in which the server listed it.
+"""One server's part of the catalog: each entry by its own name, in the order in which the server listed it.
 
-Keys that only the guard may use are taken out of the definitions.
+Keys that only the guard may use are removed from the definitions.
 """
 
 from collections import Counter

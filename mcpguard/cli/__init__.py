@@ -1,4 +1,4 @@
-"""Commands. Thin: parse, call, print. Data on standard output, everything else on standard error.
+"""The commands. Each parses, calls and prints.
 
-Exit codes: 0 ok, 1 error, 2 usage.
+Data goes to standard output, everything else to standard error. Exit codes: 0 ok, 1 error, 2 usage.
 """

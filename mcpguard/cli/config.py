@@ -1,6 +1,7 @@
 """`mcpguard config`: prints the settings, checks them, and confirms those that need it.
 
-Nothing here starts or changes anything, except `confirm`, which asks the running guard."""
+Nothing here starts or changes anything, except `confirm`, which sends a request to the running guard.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

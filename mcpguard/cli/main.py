@@ -1,4 +1,4 @@
-"""`mcpguard`: all commands. Only the one that is asked for is imported, so that each starts as fast as it can."""
+"""`mcpguard`: all commands. Only the requested one is imported, so that each starts as fast as possible."""
 
 from collections.abc import Sequence
 from importlib import import_module

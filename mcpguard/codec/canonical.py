@@ -1,9 +1,9 @@
 """Writes flat records as canonical JSON (RFC 8785).
 
 Rules kept here:
-1. Keys are ASCII; values are strings, integers within ±(2^53 - 1), booleans or null. Then sorted compact JSON *is*
-   RFC 8785 (a property test compares the two), at a small part of its cost.
-2. What has no canonical form is refused (`Unrecordable`): a float, a nested value, a lone surrogate.
+1. Keys are ASCII; values are strings, integers within ±(2^53 - 1), booleans or null. Sorted compact JSON then *is* RFC
+   8785 (a property test compares the two), at a small part of its cost.
+2. A value that has no canonical form is refused (`Unrecordable`): a float, a nested value, a lone surrogate.
 """
 
 from collections.abc import Mapping

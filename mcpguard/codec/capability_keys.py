@@ -1,6 +1,6 @@
-"""Reads and writes a capability of one server as people write it: `kind:name`.
+"""Reads and writes the text form of a capability of one server: `kind:name`.
 
-The kind ends at the first colon; everything after it is the name, which may hold further colons, as URIs do.
+The kind ends at the first colon; everything after it is the name, which may contain further colons, as URIs do.
 """
 
 from typing import Final

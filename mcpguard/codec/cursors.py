@@ -1,5 +1,7 @@
-"""Cursors of lists, in base64: the number of entries before, `{"offset": n}`, or the last one,
-`{"after": key}` where entries come and go. Anything else is refused.
+"""Encodes and decodes list cursors in base64.
+
+A cursor is the number of preceding entries, `{"offset": n}`, or the last entry where entries come and go, `{"after":
+key}`. Anything else is refused.
 """
 
 import base64

@@ -1,6 +1,6 @@
-"""Converts a declaration to bytes and back, to keep servers that are not declared in the settings file.
+"""Converts a declaration to bytes and back, to store servers that are not declared in the settings file.
 
-Literal values in a declaration may be secrets: these bytes have to be sealed before they are kept
+Literal values in a declaration may be secrets: the bytes have to be sealed before they are stored
 (`store/files/seals.py`).
 """
 

@@ -1,11 +1,10 @@
-"""Phrases of the setting `holds.calls`: which calls each one covers.
+"""Phrases of the setting `holds.calls`: the calls that each one covers.
 
     EFFECT [of SERVER[:NAME]] [by CALLER]
 
-EFFECT is `read`, `write`, `destructive` or `any`; the rest are name patterns, and one that is left out matches every
-name.
+EFFECT is `read`, `write`, `destructive` or `any`; the rest are name patterns, and an omitted one matches every name.
 
-Rule kept here: a phrase has this form or is refused; an unreadable one would silently cover no call.
+Rule kept here: a phrase has this form or is refused; an unreadable phrase would silently cover no call.
 """
 
 import re

@@ -3,7 +3,8 @@
 Rules kept here:
 1. Revisions up to 2025-11-25 begin with a handshake (`legacy`); from 2026-07-28 on each request names its revision, its
    client and the client's capabilities (`modern`).
-2. Only keys that are reserved for that are changed. Everything else in a message, in `_meta` too, goes on as it is.
+2. Only keys that belong to one connection or are reserved for the guard (`mcpguard/`) are changed. Everything else in a
+   message, in `_meta` too, is passed on unchanged.
 """
 
 import unicodedata

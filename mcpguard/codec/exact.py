@@ -1,19 +1,20 @@
 """Writes any JSON value as exact canonical JSON: different values never have the same bytes.
 
 Rules kept here:
-1. The form is RFC 8785, but for numbers. RFC 8785 takes every number for a double, so it writes 1.0 as 1 and cannot
-   hold 2^53 + 1. Many readers do not: to Python, Java or Go 1.0 and 1 are two things, and so are 2^53 and 2^53 + 1.
-   What only some readers can tell apart is told apart here, or one of them could be shown what nobody approved.
-2. So an integer is written with all its digits, whatever its size, and a float as RFC 8785 writes it, with `.0`
-   behind it where that would look like an integer: 1.0, -0.0, 100000000000000000000.0. The result is JSON that
-   reads back as exactly the value that was written.
-3. What has no such form is refused (`Unreadable`): NaN and infinities, lone surrogates, keys that are no text,
-   nesting beyond MOST_DEPTH, anything that is no JSON value. Nothing here recurses.
-4. Values are what `codec/strict.py` makes of a document. How a number was spelt there (1.10, 1e1) is gone by then, for
-   every reader behind the guard too: what they get is written anew from the same value.
+1. The form is RFC 8785, except for numbers. RFC 8785 treats every number as a double, so it writes 1.0 as 1 and cannot
+   hold 2^53 + 1. Many readers do not: Python, Java and Go tell 1.0 from 1, and 2^53 from 2^53 + 1. Values that only
+   some readers can tell apart are kept apart here; otherwise an attacker could give one of them a definition that was
+   never approved.
+2. So an integer is written with all its digits, whatever its size, and a float as RFC 8785 writes it, followed by `.0`
+   where it would look like an integer: 1.0, -0.0, 100000000000000000000.0. The result is JSON that reads back as
+   exactly the value that was written.
+3. A value that has no such form is refused (`Unreadable`): NaN and infinities, lone surrogates, keys that are not
+   strings, nesting beyond MOST_DEPTH, anything that is not a JSON value. Nothing here recurses.
+4. Values come from `codec/strict.py`. The spelling of a number in the document (1.10, 1e1) is lost by then, for every
+   reader behind the guard too: they get the same value, written anew.
 
-A value that orjson writes in this very form is written by it, at a tenth of the cost; a property test holds the two
-ways together.
+orjson writes the values for which it produces this very form, at a tenth of the cost; a property test keeps both ways
+consistent.
 """
 
 import json

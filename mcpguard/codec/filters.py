@@ -1,11 +1,12 @@
 """Reads and writes filters of the audit log: `server:files -caller:desk verdict:deny since:2h`.
 
 Rules kept here:
-1. The command line, the API and the console have one language. A filter that is written is read back as the same one.
-2. Terms of one key are alternatives, and terms of other keys have to match as well; a minus before a term excludes.
+1. The command line, the API and the console share one language. A written filter reads back as the same filter.
+2. Terms with the same key are alternatives, and terms with different keys must all match; a minus before a term
+   excludes.
 3. A value with spaces stands in double quotes, in which a backslash escapes a quote or a backslash.
-4. `since` and `until` are a time in UTC, as `2026-11-20`, `2026-11-20T14:00` and finer, or a time ago, as `90s`,
-   `15m`, `2h`, `7d`, `4w`.
+4. `since` and `until` are a time in UTC, such as `2026-11-20` or `2026-11-20T14:00` and finer, or a time ago, such as
+   `90s`, `15m`, `2h`, `7d`, `4w`.
 """
 
 import re

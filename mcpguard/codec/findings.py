@@ -1,6 +1,6 @@
 """Converts findings to JSON for programs, and to bytes for the database and back.
 
-Of what a server wrote, findings have only paths and spans, never a text; a path is made of names of members.
+Findings contain only paths and spans of a server's content, never its text; a path consists of member names.
 """
 
 from collections.abc import Iterable

@@ -1,11 +1,11 @@
-"""Computes fingerprints, to which an approval is bound.
+"""Computes the fingerprints to which approvals are bound.
 
 Rules kept here:
-1. A fingerprint covers all of a definition or identity. One thing alone may be left out: members of a definition's
-   `_meta` that the operator named as volatile. Which ones were named is part of the fingerprint.
-2. What is hashed is one exact JSON list (`codec/exact.py`): the form, the kind of thing, what was left out, the thing.
-   It reads back as what was hashed, so that no two things share it, whatever their kind.
-3. The form is v1 for good. Another form, or another field of an identity, is another version.
+1. A fingerprint covers all of a definition or identity, with one exception: members of a definition's `_meta` that the
+   operator named as volatile. Their names are part of the fingerprint.
+2. The hashed text is one exact JSON list (`codec/exact.py`): the form, the kind, the members left out, the definition
+   or identity. It reads back as the same list, so that no two of them share a hashed text, whatever their kind.
+3. The form v1 never changes. Another form, or another field of an identity, is another version.
 """
 
 import hmac

@@ -1,10 +1,10 @@
-"""Messages on a byte stream, in the two forms that are spoken: a line each, or a header that counts bytes.
+"""Messages on a byte stream, in two forms: one message per line, or a header that gives the length in bytes.
 
 Rules kept here:
 1. The form is decided once, by the first byte that is not blank (`{` or `[`: lines; `c`: headers), and holds for the
-   whole stream; anything else is refused. Answers are sent in the same form.
+   whole stream; anything else is refused. Replies are sent in the same form.
 2. A message over the limit is refused before all of it is held: by its header, or as soon as a line is too long.
-3. A header states its length once, in digits and nothing else. Nothing is repaired and nothing is skipped.
+3. A header states its length once, in digits and nothing else. Malformed input is neither repaired nor skipped.
 
 The decoder knows no stream and no clock: bytes go in, messages come out.
 """

@@ -1,11 +1,11 @@
-"""Name patterns: `*` is any run of characters, `?` is any one, and everything else is itself.
+"""Name patterns: `*` is any run of characters, `?` is any single one, and everything else is literal.
 
 Rules kept here:
 1. Matching takes time in proportion to the name, whatever the pattern: there is no backtracking.
-2. One pattern covers another only if it matches every name that the other matches. Where that is uncertain, it does
-   not cover it.
-3. A pattern for capabilities may begin with a kind, as `tool:read_*` or `resource:file:///srv/*`; without one it is
-   about every kind. A name that itself begins like that is written with its kind before it.
+2. One pattern covers another only if it matches every name that the other matches. Where that is uncertain, it does not
+   cover it.
+3. A pattern for capabilities may begin with a kind, as `tool:read_*` or `resource:file:///srv/*`; without one it
+   applies to every kind. A name that itself begins with such a prefix is written with its kind before it.
 """
 
 import re

@@ -1,10 +1,10 @@
-"""The members that requests to a server, and answers to its questions, may have.
+"""The members that requests to a server, and clients' answers to its questions, may have.
 
 Rules kept here:
-1. The lists are closed. So what is shown, judged and recorded is all that is sent, and nothing goes along that no
+1. The lists are closed. So everything that is sent is shown, judged and recorded, and no member is sent that no
    revision of the protocol knows.
-2. A request with another member is refused, because its client would believe that it was sent. An answer cannot be
-   refused to anybody, and goes on without such a member.
+2. A request with another member is refused, because its client would believe that the member was sent. An answer cannot
+   be refused, and is passed on without such a member.
 3. `_meta` is open in every revision. What remains of it is part of the call (`envelope.bare_params`).
 """
 

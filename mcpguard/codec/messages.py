@@ -1,12 +1,12 @@
 """Reads and writes JSON-RPC messages as MCP uses them, strictly and without models.
 
 Rules kept here:
-1. What a message carries (parameters, results, errors) stays what it was: plain values, nothing added and nothing lost,
+1. The content of a message (parameters, results, errors) stays unchanged: plain values, nothing added and nothing lost,
    not even an explicit null.
-2. An id is a string or an integer. `true`, `1.5`, `null` or a list as an id does not make a request into a
-   notification: it is refused. So are batches, and messages that are two things at once.
-3. What was read is what is sent on: a message is written anew from the values that were checked, so two readers cannot
-   see two different things in it.
+2. An id is a string or an integer. A request with `true`, `1.5`, `null` or a list as its id is refused, and not taken
+   for a notification. Batches and messages of two kinds at once are refused too.
+3. The values that were read are the values that are sent: a message is written anew from the checked values, so two
+   readers cannot see two different things in it.
 """
 
 import json

@@ -1,11 +1,10 @@
 """Names as agents see them: a server, and one of its capabilities.
 
 Rules kept here:
-1. A name is put together here and never split by guessing: a tool's name may contain a separator, so the direct face
-   looks incoming names up among those it issued. Only `server:tool` can be split, because no server name contains a
-   colon.
-2. A label from elsewhere is turned into a server name, or refused. Two labels may become the same name; admission has
-   to refuse both.
+1. A name is assembled here and never split by guessing: a tool's name may contain a separator, so the direct face looks
+   up incoming names among those it issued. Only `server:tool` can be split, because no server name contains a colon.
+2. An external label is turned into a server name, or refused. Two labels may become the same name; admission has to
+   refuse both.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Tells whether a request may come from a page that is not ours.
+"""Tells whether a page of another site may have sent a request, by `Origin` and `Sec-Fetch-Site`.
 
 Programs send neither header. A browser sends at least one of them with every request that a page causes.
 """

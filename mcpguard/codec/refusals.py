@@ -2,8 +2,8 @@
 
 Rules kept here:
 1. The facts are always in `_meta`, under a key that no server can write to.
-2. `structuredContent` has them as well only where any structure may stand. Some clients validate it against the tool's
-   schema, in an error too, and then show nothing of the refusal.
+2. `structuredContent` has them as well only where any structure is allowed. Some clients validate it against the tool's
+   schema even in an error, and would then show nothing of the refusal.
 """
 
 from collections.abc import Mapping

@@ -1,12 +1,12 @@
 """Parses strict JSON: a document has one meaning, or it is refused.
 
-Two readers that understand one document differently are an attack (the last duplicate key wins here, the first
-one there), so whatever leaves room for that is refused: duplicate keys, NaN and Infinity, numbers that overflow
-into infinity, lone surrogates, a byte order mark and anything but UTF-8. Size, nesting and, where a limit is given, the
-number of values are checked before the parser runs, so neither memory nor the stack can be exhausted by it.
+An attacker can exploit two readers that understand one document differently (the last duplicate key wins in one, the
+first in the other), so every ambiguity is refused: duplicate keys, NaN and Infinity, numbers that overflow into
+infinity, lone surrogates, a byte order mark and anything but UTF-8. Size, nesting and, where a limit is given, the
+number of values are checked before the parser runs, so a document can exhaust neither memory nor the stack.
 
-A refusal never repeats a value of the document; it names a duplicate key, because the reader has to find it.
-This module does not repair, and it has no lenient mode.
+A refusal never repeats a value of the document; it names a duplicate key, because the reader has to find it. This
+module does not repair, and it has no lenient mode.
 """
 
 import json

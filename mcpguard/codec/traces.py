@@ -1,8 +1,8 @@
-"""Reads the `traceparent` by which a client puts its call into a trace (W3C Trace Context).
+"""Reads the `traceparent` header that places a client's call in a trace (W3C Trace Context).
 
 Rules kept here:
-1. A header that is not exactly as recommended is ignored.
-2. Of an unknown version, only the parts that every version has are read.
+1. A header that does not exactly follow the recommendation is ignored.
+2. With an unknown version, only the parts that every version has are read.
 """
 
 import re

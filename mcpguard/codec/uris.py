@@ -3,8 +3,9 @@
     proxy://resource/<base64url of {"server": …, "uri": …}>
 
 Rules kept here:
-1. A URI can be read without any list: nothing has to be stored for it.
-2. It is a name and grants nothing. Anyone can make one, so its reader judges the pair inside as if it came in clear.
+1. A URI can be decoded without a lookup table: nothing has to be stored for it.
+2. It is a name and grants nothing. An attacker can construct one, so its reader judges the pair inside as if it had
+   arrived unencoded.
 3. Anything not exactly in this form is refused, not repaired.
 """
 

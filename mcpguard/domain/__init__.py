@@ -1,1 +1,4 @@
-"""Frozen values and tables that every other layer uses. This package imports no other package of mcpguard."""
+"""Immutable values and tables that all other layers use.
+
+This package imports no other package of mcpguard.
+"""

@@ -1,4 +1,4 @@
-"""Requests that a server makes to the client whose call it is working on."""
+"""Requests that a server makes during a call to the client that made the call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

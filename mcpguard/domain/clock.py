@@ -1,4 +1,7 @@
-"""The clock and the source of ids. Both are passed in, so that a test controls them."""
+"""The clock and the source of ids.
+
+Both are injected, so that tests control them.
+"""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -1,9 +1,9 @@
 """Decisions of reviewers about servers and capabilities: who decided, why, and which versions they reviewed.
 
 Rules kept here:
-1. A decision names the versions that it is about. If one of them has changed, the decision is stale: it changes
-   nothing, and `Stale` says what changed.
-2. An actor without a user's authority may tighten protection, and not loosen it.
+1. A decision names the versions that it applies to. If one of them has changed, the decision is stale: it changes
+   nothing, and `Stale` reports what changed.
+2. An actor without a user's authority may tighten protection, but not loosen it.
 """
 
 from collections.abc import Callable, Mapping

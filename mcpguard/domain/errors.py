@@ -1,7 +1,9 @@
-"""Exceptions, divided by who is at fault. A refused call is no exception but a value (`verdicts`).
+"""Exceptions, grouped by who is at fault.
 
-There are few, and each is caught in one place: `IllegalMove` where a decision is carried out, `LedgerUnavailable`
-where a call is answered, `StoreUnavailable` in the ledger and at start.
+A refused call is not an exception but a value (`verdicts`).
+
+There are few, and each is caught in one place: `IllegalMove` where a decision is carried out, `LedgerUnavailable` where
+a call is answered, `StoreUnavailable` in the ledger and at startup.
 """
 
 

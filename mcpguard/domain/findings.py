@@ -1,4 +1,4 @@
-"""Findings of inspection with their evidence, and the risk that they add up to."""
+"""Findings of an inspection with their evidence, and the risk that results from them."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,8 +1,10 @@
-"""Grants: callers that a user created, with their scope and expiry. Of a token only a digest is kept.
+"""Grants: callers that a user created, with their scope and expiry.
+
+Only a digest of a token is stored.
 
 Rules kept here:
-1. A grant does not change. A wider or narrower scope needs another grant, with another token.
-2. An id belongs to one caller for ever, a label until its caller is revoked.
+1. A grant is immutable. A wider or narrower scope needs another grant, with another token.
+2. An id belongs to one caller permanently, a label until its caller is revoked.
 """
 
 import re

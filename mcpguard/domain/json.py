@@ -1,4 +1,4 @@
-"""A JSON object as it is read and written, where only its own names are known."""
+"""The types of a JSON object of which only the member names are known, and of a setting's value."""
 
 from typing import Any
 

@@ -1,9 +1,9 @@
 """Users, the programs that act for them, and the rights of each role.
 
 Rules kept here:
-1. A role is a closed set of rights; nobody has a right that their role does not name.
+1. A role is a closed set of rights; a user has only the rights that their role names.
 2. Agents are not users. A caller's token gives none of these rights.
-3. An id and a name belong to one user for ever: users are disabled and never removed.
+3. An id and a name belong to one user permanently: users are disabled and never removed.
 """
 
 import re

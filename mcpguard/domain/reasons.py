@@ -1,9 +1,9 @@
-"""Why a call was not simply answered: one closed list, each with a constant sentence and a next step.
+"""The reasons why a call was not simply answered: a closed list, each with a constant sentence and a next step.
 
 Rules kept here:
-1. Sentences are ours and constant. Nothing an upstream or an agent said is ever put into them.
-2. A next step never suggests repeating what may already have happened.
-3. A code is `subject:state`, and once released it keeps its meaning.
+1. Sentences are constants. Text from a server or an agent is never inserted (prompt injection).
+2. A next step never suggests repeating a call that may already have been executed.
+3. A code is `subject:state`, and never changes its meaning once released.
 """
 
 from enum import StrEnum

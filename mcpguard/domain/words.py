@@ -1,6 +1,6 @@
-"""The words of mcpguard: one word for one thing, in the code, on pages, in documents and in the API.
+"""The vocabulary of mcpguard: one word per concept, in the code, on web pages, in documents and in the API.
 
-docs/words.md is made from this table and from the tables of moves.
+docs/words.md is generated from this table and from the tables of moves.
 """
 
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""The use cases: the only place where decisions are carried out. Doors reach everything else through here."""
+"""The use cases: the only code that carries out decisions. Every door (pages, API, MCP, commands) goes through it."""

@@ -1,4 +1,4 @@
-"""The facade that the doors (pages, API, MCP, commands) are given: everything they may ask of the guard."""
+"""The facade for the doors (pages, API, MCP, commands): everything they may ask of the guard."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

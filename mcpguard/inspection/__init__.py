@@ -1,1 +1,1 @@
-"""Finds attacks in what servers offer and answer, and shows how a definition differs from the approved one."""
+"""Detects attacks in what servers list and reply, and shows how a definition differs from the approved one."""

@@ -1,1 +1,1 @@
-"""The audit log: nothing is done that is not recorded first, and the record can be proven whole."""
+"""The audit log: every action is recorded before it happens, and the integrity of the whole log can be verified."""

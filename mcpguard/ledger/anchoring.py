@@ -1,13 +1,13 @@
 """Appends every stored checkpoint, in order, to the anchor file outside of the data directory.
 
 Rules kept here:
-1. A checkpoint is on the disk of the store before it is in the file: otherwise a power failure would look like a
-   rollback of the store.
-2. None is left out. What could not be appended, or is missing because the file was changed, is appended from the store
-   at the next checkpoint.
-3. Trouble with the file refuses and delays no call. It is logged when its cause changes, and shown.
-4. At a start, the newest checkpoint of the file must be in the store. If it is not, the guard starts all the same, and
-   reports it everywhere.
+1. A checkpoint is on the store's disk before it is in the file: otherwise a power failure would look like a rollback of
+   the store.
+2. No checkpoint is left out. One that could not be appended, or is missing because the file was changed, is appended
+   from the store at the next checkpoint.
+3. Problems with the file never refuse or delay a call. They are logged when the cause changes, and displayed.
+4. At startup, the newest checkpoint in the file must be in the store. If it is not, the guard starts anyway and reports
+   the rollback everywhere.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""The anchor file: one checkpoint on each line, kept out of reach of whoever could rewrite the store.
+"""The anchor file: one checkpoint per line, stored where an attacker who can rewrite the store cannot reach it.
 
 Rules kept here:
-1. It is only ever appended to, and what was appended is on the disk when it is called done.
+1. The file is only ever appended to, and an append is reported as done only once it is on the disk.
 2. A crash may truncate a line. The next one begins on a new line; reading skips truncated lines, and no others.
-3. However long the file or a line is, little of it is in memory.
+3. However long the file or a line is, only a small part of it is in memory.
 """
 
 import errno

@@ -1,12 +1,12 @@
-"""The chain as the writer's thread has it: where it ends, and the records that the running transaction adds.
+"""The state of the chain on the writer's thread: its end, and the records that the running transaction appends.
 
 Rules kept here:
-1. A number is given and a hash is made inside the transaction that stores the record, so the sequence has no gaps.
-2. What a failed transaction would have added never happened: the end of the chain is read again. So is which key signs,
-   where a key was to follow: a failure may be told of a transaction that was stored.
-3. An end that lies before what was acknowledged means that acknowledged records are gone; the next record says so.
-4. Where another guard has started on the database since this one did, it has made decisions that this one does not
-   know: this one adds nothing any more, and so refuses every call until it is restarted.
+1. Numbers are assigned and hashes computed inside the transaction that stores the record, so the sequence has no gaps.
+2. Records of a failed transaction never existed: the end of the chain is read again. During a key rotation, the current
+   signing key is read again too, because a transaction that is reported as failed may have been stored.
+3. If the chain ends before an acknowledged record, acknowledged records were lost; the next record reports this.
+4. If another guard has started on the database after this one, it has made decisions that this one does not know: this
+   one then appends nothing more, and so refuses every call until it is restarted.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""Keyed digests of bodies that are not kept: only with the key can one tell whether two bodies were the same.
+"""Keyed digests of bodies that are not kept: comparing two bodies by their digests requires the key.
 
-The key lies in a file beside the database, never in it.
+The key is stored in a file beside the database, never in it.
 """
 
 import secrets

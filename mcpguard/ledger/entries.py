@@ -1,12 +1,12 @@
 """An entry: one call while it is open.
 
-Rules kept here (they are why an entry runs a function, and is not opened and closed by hand):
+Rules kept here (to enforce them, an entry runs a function instead of being opened and closed by its user):
 1. An entry hands out a `Permit` only while the verdict that is *stored* for it allows the call; nothing is sent to an
    upstream without one.
-2. However the work ends (an outcome, an exception, a cancellation), there is one closing, and it is stored before
-   anyone is told. It says what the work said, unless that cannot be true.
-3. Before the permit nothing was sent, so a failure is a refusal. After it, a failure leaves open what happened, unless
-   whoever had the permit knows that nothing left us after all.
+2. However the work ends (an outcome, an exception, a cancellation), exactly one closing is stored, before the caller
+   learns the result. It records the outcome that the work reports, unless that cannot be true.
+3. Before the permit nothing was sent, so a failure is a refusal. After it, the outcome of a failure is unknown, unless
+   the holder of the permit knows that nothing was sent after all.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,8 +1,12 @@
-"""How facts are written as records. docs/ledger-format.md is the specification for other verifiers.
+"""Encodes facts as records.
+
+docs/ledger-format.md is the specification for other verifiers.
 
 Rules kept here:
-1. A record is a flat object; a field without a value is left out. `v`, `chain`, `seq`, `at`, `kind` are always there.
-2. Every hash and signature is over a tag and bytes, so that bytes of one kind can never pass for another.
+1. A record is a flat object; a field without a value is left out. `v`, `chain`, `seq`, `at` and `kind` are always
+   present.
+2. Every hash and signature covers a tag followed by bytes, so that bytes of one kind cannot pass for another (domain
+   separation).
 """
 
 import hashlib

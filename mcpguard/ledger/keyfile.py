@@ -1,9 +1,9 @@
-"""The file with the signing key, and how a new key replaces it.
+"""The file with the signing key, and its replacement by a new key.
 
 Rules kept here:
 1. The new key is on the disk beside the old one before any record says that it takes over, and replaces the old one
-   only when that record is stored. So the key that signs is there after a crash at any moment.
-2. The old key is kept nowhere, and signs nothing any more.
+   only once that record is stored. So the current signing key exists after a crash at any moment.
+2. No copy of the old key is kept, and it signs nothing any more.
 """
 
 from contextlib import suppress

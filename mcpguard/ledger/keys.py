@@ -1,4 +1,4 @@
-"""The signing key of a guard: an Ed25519 key in a file of its own that only the guard's account can read."""
+"""The signing key of a guard: an Ed25519 key in a separate file that only the guard's account can read."""
 
 import base64
 import hashlib

@@ -1,14 +1,14 @@
-"""The ledger: no record, no call.
+"""The ledger, which allows no call without a stored record.
 
 Rules kept here:
-1. The opening, with the verdict in it, is stored before the work of a call begins: synced for whatever does more than
-   read, committed for the rest. The closing is stored before anyone is told how the call ended.
-2. If it cannot write, every call gets `ledger:unavailable` and nothing is sent; it says since when, keeps trying, and
-   when it can write again the first record says how long it could not and how many calls it refused.
+1. The opening, with its verdict, is stored before the work of a call begins: synced to disk for any call that does more
+   than read, committed for the rest. The closing is stored before the caller learns how the call ended.
+2. While the ledger cannot write, every call is refused with `ledger:unavailable` and nothing is sent; it reports since
+   when, and keeps retrying. The first record afterwards says how long it could not write and how many calls it refused.
 3. A closing that could not be stored is owed and is written, marked `late`, when the ledger can write again. After a
-   crash the next start closes what was left open as `unknown`, and as `held` what nobody had allowed yet.
-4. It never sees clear text: bodies come masked or as keyed digests, and what somebody wrote in their own words is
-   masked here.
+   crash the next start closes calls left open as `unknown`, or as `held` if nobody had allowed them yet.
+4. The ledger never gets clear text: bodies arrive masked or as keyed digests, and free text from people, agents and
+   servers is masked here.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

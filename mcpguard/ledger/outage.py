@@ -1,4 +1,4 @@
-"""The state of a ledger that cannot write: since when and why, and which closings it owes."""
+"""The state of a ledger that cannot write: since when and why, and which closings it still has to write."""
 
 from dataclasses import dataclass
 

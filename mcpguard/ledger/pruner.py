@@ -1,13 +1,13 @@
-"""Pruning: records what is removed, and then removes it, a little at a time.
+"""Pruning: records which parts of the log are to be removed, and then removes them in small steps.
 
 Rules kept here:
-1. First one transaction records which stretches are emptied; it is on the disk before anything is removed. Then short
-   jobs empty them from the first record on, with calls served in between.
-2. A pruning that was begun and not completed, by this run or an earlier one, is completed before the next one begins.
-   So only the last recorded ones can be unfinished, and the search for them stops at the first that is complete.
-3. Only calls run while something is pruned. While the ledger cannot write, nothing is pruned.
-4. What was removed must not stay in the database's own log either. Where a reader prevents that, it is tried again
-   before the next pruning, and whenever the retention settings are applied.
+1. First one transaction records which stretches will be emptied; it is on the disk before anything is removed. Then
+   short jobs empty them from the first record on, with calls served in between.
+2. A pruning that this run or an earlier one left unfinished is completed before the next one begins. So only the most
+   recently recorded ones can be unfinished, and the search for them stops at the first complete one.
+3. Only one pruning runs at a time, and calls continue meanwhile. While the ledger cannot write, nothing is pruned.
+4. Removed content must not remain in the database's own log either. If a reader prevents truncating that log, this is
+   retried before the next pruning, and whenever the retention settings are applied.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence

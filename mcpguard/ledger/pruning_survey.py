@@ -1,11 +1,11 @@
-"""Finds out what could be pruned, page by page, on connections that cannot write.
+"""Determines what can be pruned, page by page, on read-only connections.
 
 Rules kept here:
-1. Only records before the newest signed checkpoint may go, and before the oldest call that is open or held. So every
-   call that was opened before a pruned record was also closed before it.
-2. Records about prunings and key rotations, and the one with which this guard started, always stay: a stretch ends
+1. Only records before the newest signed checkpoint, and before the oldest call that is open or held, may be pruned. So
+   every call that was opened before a pruned record was also closed before it.
+2. Records about prunings and key rotations, and the one with which this guard started, are always kept: a stretch ends
    before them.
-3. What is about to be removed is verified first (`soundness`). If it is not what was written, nothing is removed.
+3. The records to be removed are verified first (`soundness`). If they were tampered with, nothing is removed.
 """
 
 import hashlib

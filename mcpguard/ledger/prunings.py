@@ -1,4 +1,4 @@
-"""Records of kind `pruned`: which stretch of the chain was emptied, why, and on whose request.
+"""Records of kind `pruned`: which stretch of the chain was emptied, why, and at whose request.
 
 docs/ledger-format.md (5) is the specification for other verifiers.
 """

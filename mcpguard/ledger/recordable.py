@@ -1,4 +1,4 @@
-"""The fields of a record, with secrets masked and checked to be storable."""
+"""Prepares the fields of a record: masks secrets and checks that the fields can be stored."""
 
 from typing import Final
 

@@ -1,9 +1,9 @@
 """Key rotations: the statement that both keys sign, and the records about them.
 
 Rules kept here:
-1. Both keys sign one statement, so each names the other. Without the signature of the new key, anybody could make a
-   key of theirs look like the predecessor of ours.
-2. The statement names the chain, the number, the time and the previous hash, so it is worth nothing anywhere else.
+1. Both keys sign one statement, so each names the other. Without the signature of the new key, an attacker could make
+   their own key look like the predecessor of the guard's.
+2. The statement names the chain, the number, the time and the previous hash, so it cannot be replayed elsewhere.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Checks one record by itself: its hash against the previous one, and the checkpoint that covers it.
 
-This says nothing about the chain between the two, which only a full verification checks.
+This does not cover the chain between the record and the checkpoint; only a full verification checks that.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Checks that records about to be removed are what was written. If not, they are the evidence of that, and stay."""
+"""Checks the integrity of records before pruning; records that were tampered with are evidence, and are kept."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Looks up the openings of calls that an earlier run, or a lost commit, left open."""
+"""Looks up the opening records of calls that an earlier run or a lost commit left unclosed."""
 
 from collections.abc import Mapping, Sequence
 

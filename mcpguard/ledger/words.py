@@ -1,6 +1,6 @@
-"""A record in a few words: who, what, result and reason. The same for commands and pages.
+"""Summarizes a record (who, what, result and reason) in the same words for commands and web pages.
 
-Nothing is verified here, so a record may say anything.
+Nothing is verified here, so a record may make any claim.
 """
 
 import re

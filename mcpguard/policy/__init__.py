@@ -1,1 +1,1 @@
-"""The policy: pure functions from a situation to a verdict, without clock, store or waiting."""
+"""The policy: pure functions from a situation to a verdict, without a clock, a store, or waiting."""

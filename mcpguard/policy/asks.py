@@ -1,9 +1,9 @@
-"""Requests of servers to clients: which are permitted, and which a client supports.
+"""Requests from servers to clients: which of them are permitted, and which a client supports.
 
 Rules kept here:
-1. Nothing is permitted unless a reviewer permitted this kind of request for this server.
-2. A client gets only requests that it declares to support, in the modes that it declares.
-3. No request may give a server what other servers said to the client.
+1. A request is permitted only if a reviewer permitted its kind for this server.
+2. A client receives only requests that it declares to support, in the modes that it declares.
+3. No request may give a server what other servers sent to the client.
 """
 
 from collections.abc import Mapping

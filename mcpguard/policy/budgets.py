@@ -1,10 +1,10 @@
 """Call budgets of callers: per minute, per minute and capability, and concurrent calls.
 
 Rules kept here:
-1. No 60 seconds have more calls than the budget. A call counts from the second in which its place was taken.
+1. No period of 60 seconds has more calls than the budget. A call counts from the second in which it took its place.
 2. Nothing waits between checking a budget and taking a place, so two calls never take the same last place.
-3. A place is released once, however the call ended. A call that was not sent after all is not counted.
-4. A handshake counts as a call per minute: a session costs as much as one.
+3. A place is released exactly once, however the call ended. A call that was not sent after all is not counted.
+4. A handshake counts as a call in the budget per minute, because a session costs as much as a call.
 5. A caller without calls for a minute is forgotten. A budget of 0 is unlimited and counts nothing.
 """
 

@@ -1,4 +1,4 @@
-"""Which calls are held for approval. One matching phrase is enough; no phrase lets a call pass."""
+"""Decides which calls are held for approval. One matching phrase of the setting is enough; no phrase exempts a call."""
 
 from collections.abc import Sequence
 

@@ -1,9 +1,10 @@
-"""Recognises texts of a server that suggest that its sandbox has denied it something.
+"""Recognises output of a server which suggests that its sandbox denied it something.
 
 Rules kept here:
-1. Only phrases that operating systems, interpreters, git and common libraries are known to write count. A server's
-   own words do not.
-2. A need that the profile meets is none: with network access, an unknown host name is no effect of the sandbox.
+1. Only phrases that operating systems, interpreters, git and common libraries are known to write count. A server's own
+   wording does not.
+2. A need that the sandbox profile already meets is ignored: with network access, an unknown host name is not an effect
+   of the sandbox.
 3. The result contains only phrases of the table, and nothing of the text around them.
 """
 

@@ -1,9 +1,9 @@
 """Signs of a tool's effect in its name, texts and schema.
 
 Rules kept here:
-1. A sign of something destructive counts wherever it is; signs of reading never outweigh it.
-2. What is too long or too wide is inspected in part, and then never counts as reading.
-3. The reason of a sign is a constant sentence with words of our lists.
+1. A sign of destruction counts wherever it is; signs of reading never outweigh it.
+2. Text that is too long or a schema that is too wide is inspected in part, and then never counts as reading.
+3. The reason given for a sign is a constant sentence with words from mcpguard's own lists.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

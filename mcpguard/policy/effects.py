@@ -1,10 +1,10 @@
 """The effect of a tool: the one that its server declares, and the one that mcpguard suggests.
 
 Rules kept here:
-1. A suggestion is for the reviewer; nothing is allowed because of one.
+1. A suggestion is for the reviewer; it never allows a call.
 2. No sign makes a tool safer than its name, parameters and description suggest: the worst sign counts, and without any
    sign the effect is write.
-3. The reason for a suggestion is a constant sentence with words of our lists, never the server's text.
+3. The reason for a suggestion is a constant sentence with words from mcpguard's own lists, never the server's text.
 """
 
 from collections.abc import Iterator, Mapping

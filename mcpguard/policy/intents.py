@@ -1,10 +1,10 @@
-"""The declared intent of a call: how it is read, and which call_tool variant expresses it.
+"""The declared intent of a call: how it is parsed, and which call_tool variant expresses it.
 
 Rules kept here:
-1. Reading never fails. A malformed intent carries its problem along, so that the call is judged, refused and recorded
+1. Parsing never fails. A malformed intent carries its problem along, so that the call is judged, refused and recorded
    like any other.
-2. There are two forms, an object (`intent`) and flat fields (`intent_…`). Where both are used they must agree.
-3. If `operation_type` is given, it must be equal to the call_tool variant that was called.
+2. There are two forms, an object (`intent`) and flat fields (`intent_…`). If both are used, they must agree.
+3. If `operation_type` is given, it must match the call_tool variant that was called.
 """
 
 from collections.abc import Mapping

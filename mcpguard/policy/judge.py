@@ -1,11 +1,12 @@
-"""The judgement of a call: rules run in order, and the first that objects decides.
+"""The verdict about a call: rules run in order, and the first rule that objects decides.
 
 Rules kept here:
-1. A rule is one check (`policy.rules`). It objects with a reason, or it does not; none can allow what an earlier one
-   refused.
-2. The scope is checked by names before anything is looked up, so that unknown and out of scope look the same.
-3. The rules that ran, in their order, are recorded.
-4. `hold.person` is the last rule: nobody is asked about a call that another rule refuses. `budget.calls` is the last
+1. A rule is one check (`policy.rules`) that either objects with a reason or does not. No rule can allow what an earlier
+   one refused.
+2. The scope is checked by names before anything is looked up, so that unknown and out-of-scope names are
+   indistinguishable.
+3. The rules that ran are recorded, in order.
+4. `hold.person` is the last rule: nobody is asked about a call that another rule refuses. `budget.calls` is the one
    before it: a call that is refused for another reason costs no budget.
 """
 

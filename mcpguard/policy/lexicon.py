@@ -1,9 +1,9 @@
-"""Splits foreign text into words, and finds words of our lists among them.
+"""Splits untrusted text into words, and finds words of mcpguard's own lists among them.
 
 Rules kept here:
-1. Time is linear in the text, which is cut before. No patterns are used.
-2. Letters are compared without marks, case and invisible characters, so that none of these hides a word.
-3. Results are entries of our lists, never the text.
+1. Time is linear in the text, which is cut first. No patterns are used.
+2. Letters are compared without marks, case and invisible characters, so that none of these disguises a word.
+3. Results are entries of the lists, never the text.
 """
 
 import unicodedata

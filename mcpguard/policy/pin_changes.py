@@ -1,12 +1,11 @@
-"""Changes of a capability's status: when the server lists it, and when a reviewer decides about it.
+"""Changes of a capability's status, caused by a server's listing or a reviewer's decision.
 
 Rules kept here:
-1. Only a reviewer's approval of the definition that is listed now leads to `approved`; and, once for each approval,
-   the server's return to exactly that definition, unless a definition in between had a grave finding.
-2. A decision about another definition than the one that is listed now is stale: it changes nothing, and says what
-   changed.
-3. Every move is one that the table of `domain/servers/standing.py` lists, and increases the generation. Other changes
-   (listed as before, not listed any more, rejected) leave the generation as it is.
+1. Only a reviewer's approval of the currently listed definition leads to `approved`. The one exception, once for each
+   approval, is the server's return to exactly that definition, unless one in between had a grave finding.
+2. A decision about a definition that is no longer the listed one is stale: it has no effect, and reports what changed.
+3. Every move is in the table of `domain/servers/standing.py` and increases the generation. Other changes (listed as
+   before, no longer listed, rejected) leave the generation unchanged.
 4. An approval covers a definition, its effect, and the findings that were read. They are forgotten together.
 """
 

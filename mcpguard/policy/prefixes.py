@@ -1,10 +1,10 @@
-"""URI prefixes: for servers with a resource for each file, too many to approve one by one.
+"""Approved URI prefixes, for servers with one resource per file, too many to approve individually.
 
 Rules kept here:
-1. A prefix ends at the end of a path segment: `file:///data` covers `file:///data/a`, and not `file:///database`.
+1. A prefix ends at the end of a path segment: `file:///data` covers `file:///data/a`, but not `file:///database`.
 2. A prefix has more than a scheme, so that one approval never covers everything.
-3. A URI that a server might read differently than mcpguard is under no prefix. What follows a prefix is a relative
-   path: not absolute, no home directory and no drive.
+3. A URI that a server might parse differently from mcpguard is under no prefix. What follows a prefix is a relative
+   path: no absolute path, home directory or drive (path traversal).
 """
 
 import re

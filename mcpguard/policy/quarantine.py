@@ -1,12 +1,12 @@
-"""Changes of a server's status: when it is declared, when it is observed, and when a reviewer decides about it.
+"""Changes of a server's status, caused by a declaration, an observation, or a reviewer's decision.
 
 Rules kept here:
-1. A new server is quarantined; blocked, if its name or its launch was blocked before. No declaration changes that.
-2. Only a reviewer's approval of exactly the present identity leads to `approved`, and only after it was observed.
+1. A new server is quarantined, or blocked if its name or its launch was blocked before. No declaration changes that.
+2. Only a reviewer's approval of exactly the current identity leads to `approved`, and only after it was observed.
    Another launch or another observation leads back to quarantine.
-3. A decision about another identity than the present one is stale: it changes nothing, and says what changed.
-4. A caller enables only what it has disabled itself.
-5. Every move is one that the table of `domain/servers/standing.py` lists, and increases the generation.
+3. A decision about an identity that is no longer the current one is stale: it has no effect, and reports what changed.
+4. A caller can enable only a server that it disabled itself.
+5. Every move is in the table of `domain/servers/standing.py` and increases the generation.
 """
 
 from collections.abc import Collection, Iterable

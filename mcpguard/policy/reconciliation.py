@@ -1,11 +1,11 @@
 """Compares a listing with the known pins: which capabilities are new, unchanged, changed or gone.
 
 Rules kept here:
-1. A definition counts as a whole, by its fingerprint. An unreadable one has none, nor has a name that is listed twice
-   with different definitions: neither can be approved, and what was approved before is `changed`.
-2. A capability is identified by kind and name. One whose name cannot be stored is left out, and counted.
-3. A capability that is not listed is gone, and keeps its status. Instructions are a capability like any other.
-4. The order of a listing does not matter; the same listing twice changes nothing the second time.
+1. A definition is compared as a whole, by its fingerprint. An unreadable one has none, nor has a name that is listed
+   twice with different definitions: neither can be approved, and if it was approved before, it is `changed`.
+2. A capability is identified by kind and name. One whose name cannot be stored is left out and counted.
+3. A capability that is not listed is gone and keeps its status. Instructions are a capability like any other.
+4. The order of a listing does not matter; processing the same listing again changes nothing.
 """
 
 from collections import Counter

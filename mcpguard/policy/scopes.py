@@ -1,4 +1,4 @@
-"""Whether names are in a scope. Nothing is looked up, so that the answer does not reveal what exists."""
+"""Tells whether names are within a scope. Nothing is looked up, so the answer does not reveal what exists."""
 
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,7 +1,7 @@
-"""Limits for concurrent work: for each owner, and for all together.
+"""Limits on concurrent work: for each owner, and for all owners together.
 
 Rules kept here:
-1. An owner with a full share gets no further place until one is released. Nobody does while all places are taken.
+1. An owner whose share is full gets no further place until it releases one. While all places are taken, nobody does.
 2. Nothing waits between checking for a place and taking it. Work in progress never loses its place.
 """
 

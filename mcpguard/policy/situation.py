@@ -1,9 +1,9 @@
-"""Everything that a verdict rests on, gathered before a rule runs.
+"""Everything that a verdict depends on, gathered before any rule runs.
 
 Rules kept here:
 1. A rule sees the situation and nothing else: no clock, no store, no setting.
-2. Slow checks of arguments run when a rule first needs them: a call out of scope is refused without reading its
-   arguments.
+2. Slow checks of arguments run when a rule first needs them: a call that is out of scope is refused without checking
+   its arguments.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
-"""Words that reveal the effect of a tool: data only.
+"""Word lists that reveal the effect of a tool. This module is data only.
 
 Rules kept here:
-1. Every word is in one list. `NOUNS` marks those that are as often a noun ("get_post", "list_orders"): they count only
-   as the leading word.
-2. Arbitrary code, transfers of money, and everything irreversible is destructive.
+1. Every word is in exactly one list. `NOUNS` marks words that are as often nouns ("get_post", "list_orders"): these
+   count only as the leading word.
+2. Running arbitrary code, transferring money, and everything irreversible is destructive.
 3. A missing word only costs the reviewer a question: a tool without signs never counts as reading.
 """
 

@@ -1,1 +1,1 @@
-"""Settings: grouped, frozen, documented by field. `model` has the types; only the app and the CLI load them."""
+"""The settings: grouped, frozen, documented per field. `model` has the types; only the app and the CLI load them."""

@@ -1,7 +1,7 @@
 """Addresses in settings: where mcpguard may listen, and which Host headers it accepts.
 
-It listens on loopback only, because tokens would cross the network unencrypted. No name is resolved: it could lead to
-another address tomorrow. `localhost` is the exception.
+It listens on loopback only, because tokens would cross the network unencrypted. No name is resolved, because it could
+lead to another address later; `localhost` is the only name accepted for listening.
 """
 
 import ipaddress

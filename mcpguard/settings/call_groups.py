@@ -1,4 +1,4 @@
-"""Settings of calls: their limits, which are held for approval, and what agents without a token may do."""
+"""Settings for calls: their limits, which are held for approval, and what agents without a token may do."""
 
 from typing import Annotated, Final, Literal, Self
 

@@ -1,4 +1,4 @@
-"""The layers of the command line: values by dotted key, which the command has parsed already."""
+"""The settings layers of the command line: values by dotted key, already parsed by the command."""
 
 from collections.abc import Mapping
 

@@ -1,8 +1,8 @@
-"""The settings in force, computed from the found settings and the confirmed values of those that carry trust.
+"""The settings in force, computed from the loaded settings and the confirmed values of those that carry trust.
 
 Rules kept here:
-1. The value in force of such a setting allows only what its value and the confirmed value both allow: what was
-   removed is gone immediately, what was added waits for confirmation.
+1. The value in force of such a setting allows only what both its current value and the confirmed value allow: a removal
+   takes effect immediately, an addition waits for confirmation.
 2. A setting that was never confirmed counts as confirmed with its default.
 """
 

@@ -1,4 +1,4 @@
-"""docs/settings.md and the JSON Schema of the configuration file, both generated from the models alone.
+"""Generates docs/settings.md and the JSON Schema of the configuration file from the models alone.
 
 The output is the same on every host. `python -m mcpguard.settings.document` writes the page to standard output.
 """

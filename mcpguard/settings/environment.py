@@ -1,8 +1,8 @@
-"""The layer of the environment: `MCPGUARD_…`, `__` for nesting, and for every secret a file named by `…_FILE`.
+"""The settings layer of the environment: `MCPGUARD_…`, `__` for nesting, and `…_FILE` for a file with a secret.
 
-A name with the prefix, in any case, that is not a setting is refused: a misspelt limit that is silently ignored is a
-limit that does not hold. Exceptions are `RESERVED`, which are not settings, and inside Kubernetes the names that it
-sets for a service called `mcpguard…`. A secret that is given twice is refused; neither wins.
+A name with the prefix, in any case, that is not a setting is refused: a misspelt limit that is silently ignored would
+not be enforced. Exceptions are `RESERVED`, which are not settings, and inside Kubernetes the names that it sets for a
+service called `mcpguard…`. A secret that is given twice is refused; neither takes precedence.
 """
 
 import re

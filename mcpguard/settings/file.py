@@ -1,8 +1,8 @@
-"""The configuration file: the layer of the object under `mcpguard`, and the servers that the file declares.
+"""The configuration file: the settings under `mcpguard`, and the servers that the file declares.
 
 The rest of the file may belong to an MCP client and is not read, except to find keys that belong below `mcpguard`
-(`misplaced_keys`). The file is strict JSON up to 1 MiB. A file that was named must exist; the one at the platform's
-usual place need not.
+(`misplaced_keys`). The file is strict JSON up to 1 MiB. A file that was named explicitly must exist; the one at the
+platform's usual place need not.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The base of all groups of settings: frozen, closed, and documented where they are declared."""
+"""The base class of all settings groups: frozen, closed to unknown keys, and documented where they are declared."""
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 

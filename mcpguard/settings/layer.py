@@ -1,4 +1,4 @@
-"""A layer: the settings from one source (command line, environment or file), and what is wrong with them.
+"""A layer: the settings from one source (command line, environment or file), and the problems found in them.
 
 A layer has the values as they were written; their ranges are checked once, after merging (`load`). Secrets are wrapped
 as soon as they are read, so that no representation of a layer shows one.

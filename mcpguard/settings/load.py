@@ -1,8 +1,8 @@
-"""Loads the settings: command line over environment over file over what --demo implies over defaults.
+"""Loads the settings, in this precedence: command line, environment, file, values implied by --demo, defaults.
 
 Rules kept here:
 1. Only arguments are read: the caller passes the environment (except for the platform's usual folders).
-2. All problems are reported at once, and then nothing is returned: there are no half-loaded settings.
+2. All problems are reported at once, and then nothing is returned: there are no partly loaded settings.
 3. A value that a higher layer overrides is not checked; an unknown key is refused in every layer.
 4. An invalid server entry leaves out only that server; it is reported together with other problems.
 """

@@ -1,8 +1,8 @@
-"""Keys of the configuration file that are beside `mcpguard` and belong below it.
+"""Finds keys of the configuration file that stand beside `mcpguard` but belong below it.
 
 Rules kept here:
 1. A key at the top level that has the name of a setting or a group, in any spelling, is refused: a limit that is
-   silently ignored is a limit that does not hold.
+   silently ignored would not be enforced.
 2. So is an object that contains settings of mcpguard under another name.
 3. Every other key belongs to another program and is ignored.
 """

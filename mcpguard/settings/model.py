@@ -4,7 +4,7 @@ Rules kept here:
 1. Every value is frozen. A value out of range is refused, never clamped.
 2. Every field has a docstring for the operator, with the unit, and is marked `Live` or `Restart`. A field that carries
    trust is also marked with how its values compare.
-3. Making a `Settings` reads no file, and no environment variable except those that name the user's folders.
+3. Constructing a `Settings` reads no file, and no environment variable except those that name the user's folders.
 4. No message repeats a value.
 """
 

@@ -1,7 +1,7 @@
-"""Problems of a configuration, as sentences.
+"""Configuration problems, as sentences for the operator.
 
-Each sentence names the setting as it was written, its source, and what to do. All problems are reported together. No
-sentence contains a value: a secret may have been put where a number belongs.
+Each sentence names the setting as it was written, its source, and how to fix it. All problems are reported together. No
+sentence contains a value: an operator may have put a secret where a number belongs.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Comparison of the values of settings that carry trust.
+"""Compares values of settings that carry trust.
 
 Rules kept here:
-1. Each comparison returns what two values agree on: what both of them allow. It is never looser than either.
-2. A value is looser than the confirmed one if it differs from what the two agree on. An unreadable value allows
+1. Each comparison returns a value that allows only what both values allow. It is never looser than either.
+2. A value is looser than the confirmed one if it differs from the result of that comparison. An unreadable value allows
    nothing.
 """
 

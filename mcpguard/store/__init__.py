@@ -1,1 +1,4 @@
-"""The only SQL. One thread owns the one writing connection; readers cannot write; rows never leave this package."""
+"""The store, the only package with SQL.
+
+One thread owns the single writing connection; readers cannot write; rows never leave this package.
+"""

@@ -1,9 +1,9 @@
-"""Recognises letters of other scripts, and digits, that look like Latin letters.
+"""Recognises digits and letters of other scripts that look like Latin letters.
 
 Rules kept here:
-1. Only what is hard to tell from a Latin letter in common typefaces is listed, in lower case.
-2. A word is read as Latin where look-alikes stand among Latin letters, and where each of its letters could be Latin.
-   Any other word is an ordinary word of its script.
+1. Only characters that are hard to distinguish from a Latin letter in common typefaces are listed, in lower case.
+2. A word is read as Latin if look-alikes stand among Latin letters, or if each of its letters could be Latin. Any other
+   word is an ordinary word of its script.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Patterns that match foreign text in linear time: the part of RE2 that is used here, typed."""
+"""Patterns that match untrusted text in linear time: a typed wrapper of the parts of RE2 used here."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol, cast

@@ -1,4 +1,4 @@
-"""Makes foreign text fit for a terminal or a page: nothing in it moves the cursor, hides, or reverses the line."""
+"""Makes untrusted text safe for a terminal or a page: nothing in it moves the cursor, hides, or reverses the line."""
 
 import unicodedata
 from collections.abc import Callable

@@ -1,9 +1,11 @@
-"""Word lists that stand in data files: sections of words, for a person to edit and for a program to read.
+"""Parses word lists in data files: sections of words that people can edit.
 
-# A comment, to the end of the line.
-NAME OF A SECTION:
-    words that are parted by blanks
-    over as many lines as they need
+The format:
+
+    # A comment, to the end of the line.
+    NAME OF A SECTION:
+        words that are separated by blanks
+        over as many lines as they need
 """
 
 

@@ -1,1 +1,4 @@
-"""The servers behind the guard: starting them, speaking to them, ending them. Nothing here decides what is allowed."""
+"""Starts, calls and stops the servers behind the guard.
+
+Nothing in this package decides what is allowed.
+"""

@@ -1,1 +1,1 @@
-"""The doors for people and programs: pages, the API, health checks, the operator's socket."""
+"""The HTTP entry points for people and programs: pages, the API, health checks, and the operator's socket."""

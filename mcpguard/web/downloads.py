@@ -1,8 +1,8 @@
-"""Exports of the audit log as downloads: their names, and the release of their source when the client leaves.
+"""Exports of the audit log as downloads: file names, and the release of the source when the client disconnects.
 
 Rules kept here:
 1. An export is recorded before its first byte is sent.
-2. A stream that breaks never ends as if it were complete.
+2. An interrupted stream never ends as if it were complete.
 """
 
 from collections.abc import AsyncIterator

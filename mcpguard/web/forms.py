@@ -1,4 +1,4 @@
-"""Reads the forms of the pages strictly, and turns errors into what a page shows."""
+"""Parses the forms of the pages strictly, and converts errors into messages for a page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

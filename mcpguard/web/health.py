@@ -1,13 +1,13 @@
-"""Health checks for supervisors and load balancers. Both answer from memory, even while the audit log is down.
+"""Health checks for supervisors and load balancers. Both respond from memory, even while the audit log is down.
 
-`/healthz`: the process is alive. `/readyz`: it can take calls.
+`/healthz`: the process is alive. `/readyz`: it can accept calls.
 
 Rules kept here:
-1. While the audit log cannot be written, `/readyz` answers 503 with the reason and what to do, so that a load balancer
+1. While the audit log cannot be written, `/readyz` returns 503 with the reason and what to do, so that a load balancer
    sends agents elsewhere. The cause names files, so only the operator's socket shows it.
-2. After a start it answers 503 until each approved server was tried once, at most for `upstreams.settle_seconds`. From
-   then on no server makes the guard unready: the others can be called.
-3. Everybody sees how many approved servers are not connected; their names are shown at the operator's socket, and to
+2. After a start, it returns 503 until each approved server was tried once, for at most `upstreams.settle_seconds`.
+   After that, no server makes the guard unready: the others can be called.
+3. Everyone sees how many approved servers are not connected. Their names are shown on the operator's socket, and to
    signed-in users who may view servers.
 """
 

@@ -1,4 +1,4 @@
-"""Builds an application at its first request: many guards that agents start never get one."""
+"""Builds an application at its first request: many guards started by agents never receive one."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The application of the network listener: pages, health checks and the API, and the faces for agents."""
+"""The application of the network listener: pages, health checks, the API, and the endpoints for agents."""
 
 from functools import partial
 

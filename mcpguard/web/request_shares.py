@@ -1,6 +1,6 @@
-"""Limits the concurrent requests of each user and each API token: a gate behind `credentials`.
+"""Limits the concurrent requests of each user and each API token, after `credentials` has identified them.
 
-One sender cannot use up the places of another, and all signed-in senders together leave some places for sign-ins and
+One sender cannot use up the places of others, and all signed-in senders together leave some places for sign-ins and
 health checks.
 """
 

@@ -1,4 +1,4 @@
-"""The templates of the pages. Text from outside is always escaped, and its hidden characters are made visible."""
+"""The templates of the pages. Untrusted text is always escaped, and its hidden characters are made visible."""
 
 import re
 from collections import Counter

@@ -1,9 +1,9 @@
-"""Cuts untrusted text into pieces for a page: plain text, hidden characters, and places of findings.
+"""Splits untrusted text into pieces for a page: plain text, hidden characters, and places of findings.
 
 Rules kept here:
 1. Nothing is left out: the pieces of plain text and the hidden characters between them are the whole text.
 2. A character that would be invisible becomes a label; a run of the same character becomes one label with its length.
-3. Where findings overlap, the first of them marks the place; all are named where they end.
+3. Where findings overlap, the first of them marks the place; all of them are named where they end.
 """
 
 import unicodedata

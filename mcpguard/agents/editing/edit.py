@@ -1,4 +1,4 @@
-"""One change of a file: members that are added to its servers, and members that are removed.
+"""One change to a file: the server entries that are added and those that are removed.
 
 Rules kept here:
 1. Everything else stays, byte for byte: comments, order, blanks, line ends.

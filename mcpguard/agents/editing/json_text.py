@@ -1,6 +1,6 @@
-"""Adds and removes members in JSON text that may have comments and trailing commas.
+"""Adds and removes members in JSON text that may contain comments and trailing commas.
 
-Offsets are found in a copy with blanks in place of comments, in which everything is at the same position.
+Offsets are computed in a copy in which comments are replaced by blanks, so that every position stays the same.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Adds tables of servers at the end of TOML text, and cuts them out line by line."""
+"""Appends server tables to TOML text, and removes them line by line."""
 
 import json
 import tomllib

@@ -1,8 +1,8 @@
 """Describes a tool in two lines: what it does, and how it is called.
 
 Rules kept here:
-1. Whatever a definition holds, the lines are of bounded length, on one line each, and nothing in them hides.
-2. Types are words of ours. Names and choices are the tool's, cut where they are long.
+1. Whatever a definition contains, both are single lines of bounded length, with nothing hidden in them.
+2. Types are named in mcpguard's own words. Names and choices are the tool's, cut where they are long.
 3. A mark shows what is left out, so that no part is taken for the whole.
 """
 

@@ -1,10 +1,10 @@
-"""The searchable fields of a tool's definition, and how much each counts.
+"""The searchable fields of a tool's definition, and the weight of each.
 
 Rules kept here:
-1. However large a definition is, a bounded part of it is read; what is cut off still makes its field longer, so that
-   nobody gains by writing more.
-2. A definition is foreign: whatever has an unexpected type is passed over.
-3. The place of a text counts, never what it claims about itself.
+1. However large a definition is, only a bounded part of it is read. What is cut off still counts towards the length of
+   its field, so that a server gains nothing by writing more.
+2. A definition is untrusted: a value of an unexpected type is skipped.
+3. The weight of a text depends on its place, never on what it claims about itself.
 """
 
 import re

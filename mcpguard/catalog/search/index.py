@@ -1,12 +1,12 @@
-"""The index: which tools have a term, and how much it counts in each. It follows every change of a server.
+"""The search index: which tools contain a term, and its weight in each. It follows every change of a server.
 
 Rules kept here:
-1. One thread owns the index, in the guard that of the event loop: every method ends before another begins, so that no
-   search sees half a change. What takes long is in `prepared_tools`, which any thread may run.
-2. After any sequence of changes, the index answers like one that was made from what is there now.
-3. A change costs what differs: tools that stayed the same stay where they are.
-4. A caller with a scope gets the answer of an index of what is in scope: hidden tools add nothing, not even to how rare
-   a word is. Only the repair of misspelt words counts a server as a whole.
+1. One thread owns the index (in the guard, that of the event loop). Every method ends before another begins, so that no
+   search sees half a change. The slow work is in `prepared_tools`, which any thread may run.
+2. After any sequence of changes, the index answers like one that was built from its present content.
+3. The cost of a change depends on what differs: unchanged tools keep their places.
+4. A caller with a scope gets the answers of an index of its scope only: hidden tools contribute nothing, not even to
+   how rare a word is. Only the repair of misspelt words considers a server as a whole.
 """
 
 import re

@@ -1,11 +1,11 @@
-"""Prepares a server's tools for the index: all the work that takes time and needs nothing of the index.
+"""Prepares a server's tools for the index: all slow work that does not depend on the index.
 
 Rules kept here:
 1. Preparing is a pure function of one server and its tools, so that any thread may do it, and its result never changes.
-2. How much a word of a tool counts depends on that tool alone. The lengths by which it is measured are constants: with
-   averages over all tools one server could make those of others count less, and every change would change everything.
-3. A tool has at most `MOST_TERMS` terms and a server at most `MOST_FORMS` forms, or `FORMS_OF_A_TOOL` for each of its
-   tools where that is more; the weightiest first.
+2. The weight of a word in a tool depends on that tool alone, because field lengths are compared with constants. With
+   averages over all tools, one server could lower the weights of others, and every change would change everything.
+3. A tool has at most `MOST_TERMS` terms. A server has at most `MOST_FORMS` forms, or `FORMS_OF_A_TOOL` per tool where
+   that is more. Those with the greatest weight come first.
 """
 
 from collections import Counter

@@ -1,10 +1,10 @@
-"""Reads a query: its words, and the terms of the index that stand for each.
+"""Parses a query: its words, and the terms of the index that match each.
 
 Rules kept here:
 1. A query is cut to `LONGEST` characters and `MOST_WORDS` different words, and at most `MOST_REPAIRED` of them are
-   repaired, so that none takes long.
-2. A word that tools have is taken as it is. One that none has is foreign, glued together, or misspelt.
-3. A term that stands for a word never counts more than the word itself would.
+   repaired, so that no query takes long.
+2. A word that occurs in tools is used as it is. One that does not is foreign, glued together, or misspelt.
+3. A term that replaces a word never counts more than the word itself would.
 """
 
 import math

@@ -1,11 +1,11 @@
-"""Ranks tools: adds scores up word by word, and only for tools that can still be among the best.
+"""Ranks tools: adds up scores word by word, and only for tools that can still be among the best.
 
 Rules kept here:
 1. What is out of scope is skipped before anything is compared.
-2. A word counts once for a tool: as it was written, or as the best of the terms that stand for it.
-3. The order of adding follows from the words alone, so that equal tools have equal scores to the last bit.
-4. A tool without a score is no result, nor one with less than `FAINTEST` of the best score: where little matches, that
-   keeps out a tool that mentions a bit of everything. Equal scores are in the order of `server:name`.
+2. A word counts once per tool: as written, or as the best of the terms that replace it.
+3. The order of addition depends on the words alone, so that equal tools have equal scores to the last bit.
+4. A tool without a score is not a result, nor is one below `FAINTEST` of the best score: where little matches, this
+   excludes a tool that mentions a bit of everything. Equal scores are ordered by `server:name`.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Searches the index as one caller sees it.
+"""Searches the index within one caller's scope.
 
     index = Index()
     index.set_server(prepare_server("github", tools))  # in a thread, if the server is large
@@ -9,8 +9,8 @@
 Rules kept here:
 1. What is out of scope is left out before anything is ranked.
 2. A tool whose whole name is the query comes first, whatever else is found.
-3. A view belongs to one index and to the thread that owns it. It follows every change by itself. What it allows must
-   never change, so that a caller whose scope changes gets a new view.
+3. A view belongs to one index and to the thread that owns it, and follows every change. The set of tools that it allows
+   must never change: a caller whose scope changes gets a new view.
 """
 
 from collections.abc import Callable, Container, Mapping

@@ -1,9 +1,9 @@
-"""Reduces words to their stems, so that "deleting", "deletes" and "delete" are one.
+"""Reduces words to their stems, so that "deleting", "deletes" and "delete" match each other.
 
 Rules kept here:
-1. Latin letters are stemmed as English and Cyrillic ones as Russian; anything else is its own stem. The same word has
-   the same stem wherever it stands.
-2. Any thread may call it: a Snowball stemmer keeps state while it works, so that each thread has its own.
+1. Words in Latin letters are stemmed as English and words in Cyrillic as Russian; any other word is its own stem. The
+   same word always has the same stem.
+2. Any thread may call this module: a Snowball stemmer keeps state while it works, so each thread has its own.
 """
 
 import threading

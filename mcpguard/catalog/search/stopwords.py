@@ -1,7 +1,7 @@
 """Words that say nothing about what a tool does (`stopwords.txt`).
 
-They are left out of tools and of queries alike; a query made of nothing else keeps them. `ASKING` is how people speak
-to an agent. It is left out of queries only: a tool may well be about "help".
+They are removed from tools and from queries; a query that consists only of them keeps them. `ASKING` lists words with
+which people address an agent. They are removed from queries only: a tool may well be about "help".
 """
 
 from importlib.resources import files

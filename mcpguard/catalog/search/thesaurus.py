@@ -1,10 +1,10 @@
-"""Finds synonyms for the words of a query, and English for words of other languages.
+"""Finds synonyms of query words, and English equivalents of words in other languages.
 
 Rules kept here:
-1. A word of a query finds its synonyms at `SYNONYM_WEIGHT` of what it finds itself, and the English for a word of
-   another language at `TRANSLATION_WEIGHT`. Both stand in for a word of a query, never of a tool.
-2. Translations cost a word that tools do have nothing.
-3. The lists are data: `synonyms.txt` and `translations.txt`. Each says what its lines mean.
+1. A synonym of a query word counts at most `SYNONYM_WEIGHT` of what the word itself would, and the English for a word
+   of another language at most `TRANSLATION_WEIGHT`. Both replace words of a query, never of a tool.
+2. Translations take nothing from a word that does occur in tools.
+3. The lists are data: `synonyms.txt` and `translations.txt`. Each file explains its format.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
-"""The forms of words in tools, and those that a misspelt or glued word may stand for.
+"""The word forms that occur in tools, and those that a misspelt or glued word may stand for.
 
 Rules kept here:
-1. A word belongs to the servers that have it, and goes with the last of them.
-2. A limited number of candidates is compared, in an order that does not depend on what came first.
-3. Short words are not repaired: too much is near to them.
+1. A word belongs to the servers that contain it, and is removed with the last of them.
+2. A limited number of candidates is compared, in an order that does not depend on the order of insertion.
+3. Short words are not repaired, because too many other words are similar to them.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,9 +1,9 @@
 """Splits text into words: identifiers split, letters folded, scripts without blanks cut into pairs.
 
 Rules kept here:
-1. Time is linear in a text, and every pattern moves forward only; the caller has cut the text to a limit.
-2. Names and prose are treated alike, so `createIssue`, `create_issue` and "create issue" are the same words.
-3. A word made of two or three others (`GitHub`) counts as itself as well.
+1. Time is linear in the text, and every pattern moves forward only; the caller has already cut the text to a limit.
+2. Names and prose are treated alike, so `createIssue`, `create_issue` and "create issue" yield the same words.
+3. A word composed of two or three others (`GitHub`) also counts as a whole.
 4. No word is longer than `LONGEST_WORD`.
 """
 

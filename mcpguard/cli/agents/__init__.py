@@ -1,1 +1,1 @@
-"""`mcpguard call`, `search`, `connect`, `import`, `stdio` and `caller`: agents, and the programs that they run in."""
+"""`mcpguard call`, `search`, `connect`, `import`, `stdio` and `caller`: agents, and the programs that run them."""

@@ -1,6 +1,7 @@
-"""The client with which commands ask the guard as an agent does: on the agents' socket, through the guard face.
+"""The client with which commands query the guard as an agent: on the agents' socket, using the guard's own tools.
 
-A shell is no way around scopes: without a token it is anonymous, as every other agent."""
+A shell does not bypass scopes: without a token, it is anonymous like any other agent.
+"""
 
 import itertools
 import json

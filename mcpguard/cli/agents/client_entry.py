@@ -1,4 +1,4 @@
-"""The entry with which a program on this host reaches the guard: a command that finds it, or its address."""
+"""The entry by which a program on this host reaches the guard: a command that locates the guard, or its address."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Arguments and options that name the programs whose files `import` and `connect` read."""
+"""Arguments and options that select the programs whose files `import` and `connect` read."""
 
 import os
 import sys

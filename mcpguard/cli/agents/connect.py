@@ -1,9 +1,9 @@
-"""`mcpguard connect`: a program that agents run in is told of the guard, in its own file.
+"""`mcpguard connect`: adds the guard to the configuration file of a program that runs agents.
 
 Rules kept here:
-1. Nothing is written before a person has seen what, and said yes; `--yes` says it for whoever is not there.
-2. What is shown of a file is what is put there and which members go, and no value of anybody else's.
-3. A file that is not understood stays as it is; what would have to stand there is printed instead.
+1. Nothing is written before a user has seen the change and confirmed it; `--yes` confirms it without a terminal.
+2. The output shows what is added to a file and which members are removed, but no value of any other entry.
+3. A file that cannot be parsed stays unchanged; the entry that it would need is printed instead.
 """
 
 from pathlib import Path

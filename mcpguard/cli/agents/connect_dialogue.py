@@ -1,4 +1,4 @@
-"""The output and the questions of `mcpguard connect`. Of a program's file it shows names, and what is put there."""
+"""The output and the prompts of `mcpguard connect`. Of a program's file, they show only names and what is added."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The output of `mcpguard import`: the entries that were found, and the results of those that were chosen."""
+"""The output of `mcpguard import`: the entries found, and the results for those that were chosen."""
 
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,10 +1,10 @@
-"""`mcpguard import`: the servers that agents of this machine reach directly, found and brought into quarantine.
+"""`mcpguard import`: finds the servers that local agents reach directly, and adds them in quarantine.
 
 Rules kept here:
-1. Without a choice nothing is changed. What is chosen is declared, and nothing of it runs before a person says so.
-2. A secret goes from the program's file into a file of the guard's and nowhere else: onto no terminal, no command line,
-   into no database. A file that was written for an entry which the guard then refuses is removed again.
-3. Each entry has its own result; what goes wrong with one stops no other.
+1. Without a choice, nothing is changed. Chosen servers are declared, and nothing of them runs before a user consents.
+2. A secret is copied from the program's file into a file of the guard and nowhere else: not to a terminal, a command
+   line, or a database. A file written for an entry that the guard then refuses is removed again.
+3. Each entry has its own result; a failure of one does not stop the others.
 """
 
 import sys

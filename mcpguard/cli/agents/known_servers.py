@@ -1,4 +1,4 @@
-"""The servers that the guard already has, as far as it can be asked."""
+"""The servers that the guard already has, as far as the guard can be queried."""
 
 from mcpguard.agents.candidates import GuardedServers
 from mcpguard.app.places import server_secrets

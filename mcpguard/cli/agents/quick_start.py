@@ -1,7 +1,8 @@
-"""Parses a well-formed `mcpguard stdio` before anything slow is imported: an agent waits for it to start.
+"""Parses a well-formed `mcpguard stdio` before any slow import, because an agent waits for it to start.
 
-Anything else on the command line, such as --help or a mistake, is left to `mcpguard.cli.agents.stdio`, which has the
-same options and the messages for it."""
+Any other command line, such as --help or a mistake, is left to `mcpguard.cli.agents.stdio`, which has the same options
+and the messages for it.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,8 @@
-"""`mcpguard tour`: an agent at work, played for a person who wants to see every page fill.
+"""`mcpguard tour`: simulates an agent at work, for a user who wants to see every page of the console fill.
 
-Only the agent is played: its calls are decided and recorded as any others. It has a token for an hour; what it calls, a
-person approves, and is asked before."""
+Only the agent is simulated: its calls are decided and recorded like any others. Its token is valid for an hour, and the
+user is asked before the server that it calls is approved.
+"""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`mcpguard audit`: reads and verifies the audit log. It reads the store itself, so no guard needs to run."""
+"""`mcpguard audit`: reads and verifies the audit log, directly from the store, so no guard needs to run."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`mcpguard audit checkpoint`: prints the signed statement that is kept where the guard's host cannot change it."""
+"""`mcpguard audit checkpoint`: prints the signed statement to be kept where the guard's host cannot change it."""
 
 import base64
 from typing import Any, Final

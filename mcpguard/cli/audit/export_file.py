@@ -1,10 +1,11 @@
-"""The target of an export: standard output, or a file that gets its name when it is complete, and that can be resumed.
+"""The target of an export: standard output, or a resumable file that gets its final name when it is complete.
 
 Rules kept here:
-1. Nothing is overwritten unless that was asked for. Only our own account can read what is made.
-2. A file beside the partial one says up to where it is good: which bytes are on the disk, and after which record to go
-   on. What lies after them is cut off and written again, so nothing is there twice.
-3. A terminal obeys what is written to it, so records are never written to one."""
+1. Nothing is overwritten unless that was requested. Only the user's own account can read the created files.
+2. A file beside the partial one states how far it is valid: which bytes are on disk, and the record after which to
+   resume. Anything after them is cut off and written again, so that no record is written twice.
+3. A terminal obeys control characters written to it, so records are never written to one.
+"""
 
 import hashlib
 import os

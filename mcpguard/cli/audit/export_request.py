@@ -3,7 +3,8 @@
 Rules kept here:
 1. If a guard is running, it records the export, or nothing is exported. This process then reads the store itself, so
    that no call waits for it.
-2. The export of a copy, or without a running guard, is not recorded; the command says so."""
+2. An export of a copy, or without a running guard, is not recorded, and the command reports that.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Writes an export: to a file or to standard output, or as a bundle. A summary is printed on standard error."""
+"""Writes an export to a file, to standard output, or as a bundle. A summary is printed on standard error."""
 
 import shutil
 import tempfile

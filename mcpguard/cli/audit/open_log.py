@@ -1,4 +1,4 @@
-"""Options of the commands that read the audit log, and opening it: that of the guard, or a copy."""
+"""Options of the commands that read the audit log, and opening the log: the guard's own, or a copy."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`mcpguard audit prune` and `redact`: have the running guard remove records or bodies, which it records."""
+"""`mcpguard audit prune` and `redact`: have the running guard remove records or bodies, and record the removal."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Final

@@ -1,8 +1,9 @@
-"""Checks who could be anonymous on this host, and what they may do then.
+"""Checks who could be anonymous on this host, and what an anonymous agent may do.
 
 Rules kept here:
-1. Loopback is this host, not this account: every local account, and whatever shares the network of this process, can be
-   anonymous. Those that are known are named; the check never says that there are no others."""
+1. Loopback means this host, not this account: every local account, and anything that shares the network of this
+   process, can be anonymous. The known ones are named; the check never claims that there are no others.
+"""
 
 import os
 import pwd

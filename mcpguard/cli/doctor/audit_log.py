@@ -1,8 +1,9 @@
-"""Checks the database and the audit log in it: is it readable, who signs it, and are there external anchors?
+"""Checks the database and its audit log: whether it is readable, who signs it, and whether it has external anchors.
 
 Rules kept here:
-1. Cheap checks only: one key, one checkpoint. The finding says that `mcpguard audit verify` verifies the log.
-2. Of the signing key, only whether it is the right one is printed."""
+1. Only cheap checks: one key, one checkpoint. The finding points to `mcpguard audit verify`, which verifies the log.
+2. Of the signing key, only whether it is the right one is printed.
+"""
 
 from collections.abc import Iterator
 from typing import Any, Final

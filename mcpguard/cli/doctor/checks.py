@@ -1,8 +1,9 @@
 """All checks, in the order in which they are printed.
 
 Rules kept here:
-1. A check survives whatever it meets: what cannot be checked is a notice that says why, and the others go on.
-2. A check reads, and changes nothing."""
+1. A failing check does not end the run: what cannot be checked is a notice with the reason, and the others continue.
+2. A check reads, and changes nothing.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

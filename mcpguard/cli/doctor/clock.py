@@ -1,8 +1,9 @@
-"""Checks the clock: records carry its time, and everything that expires goes by it.
+"""Checks the clock, on which the times of records and every expiry depend.
 
 Rules kept here:
-1. It is compared with the newest record, which only a clock that was set back can be behind.
-2. Whether it is synchronized is asked of the system, if it can say so, and nothing depends on the answer."""
+1. The clock is compared with the newest record; it can be behind that only if it was set back.
+2. The system is asked whether the clock is synchronized, if it can tell, and nothing depends on the answer.
+"""
 
 import shutil
 import subprocess

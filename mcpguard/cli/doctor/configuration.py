@@ -1,7 +1,8 @@
-"""Checks the configuration: what `config check` says, what needs confirmation, and who else may read or write the file.
+"""Checks the configuration: the results of `config check`, what needs confirmation, and who else can access the file.
 
 Rules kept here:
-1. No sentence repeats a value: those about settings do not, and of values in files only their names are printed."""
+1. No sentence repeats a value: messages about settings do not, and of values in files only their names are printed.
+"""
 
 import os
 import stat

@@ -1,7 +1,8 @@
-"""Checks the disk: space for what is recorded, and whether a database can be on it.
+"""Checks the disk: free space for records, and whether it can hold a database.
 
 Rules kept here:
-1. Without space nothing can be recorded, and every call is refused: little space is reported before there is none."""
+1. Without free space nothing can be recorded, so every call is refused: low space is reported before it runs out.
+"""
 
 import os
 import re

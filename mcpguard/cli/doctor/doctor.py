@@ -1,9 +1,10 @@
-"""`mcpguard doctor`: finds problems of an installation, and says what to do about them.
+"""`mcpguard doctor`: finds problems of an installation, and tells how to solve them.
 
 Rules kept here:
-1. It works with and without a running guard. It changes nothing, starts no server and contacts none.
-2. Exit code 0 if there is no problem, 1 if there is one, 2 for wrong use. Notices do not count.
-3. What others wrote is printed visibly and never obeyed, and no value of a secret is printed."""
+1. It works with and without a running guard. It changes nothing, and starts and contacts no server.
+2. Exit code 0 if there is no problem, 1 if there is one, 2 for a usage error. Notices do not count.
+3. Untrusted text is printed with control characters made visible, and no secret value is printed.
+"""
 
 from pathlib import Path
 from typing import Annotated, Any

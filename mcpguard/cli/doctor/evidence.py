@@ -1,10 +1,11 @@
-"""What all checks look at, gathered once: the settings, the guard if one is running, and what is stored.
+"""The input of all checks, gathered once: the settings, the guard if one is running, and what is stored.
 
 Rules kept here:
-1. Everything is read and nothing is changed: no file is made, no lock is taken, no record is left.
+1. Everything is read and nothing is changed: no file is created, no lock is taken, no record is left.
 2. Settings that cannot be loaded are a finding like any other. The other checks then assume the defaults.
-3. A running guard is asked at its operator socket, and nowhere else. What it does not answer is not known.
-4. The environment is that of the guard's process if it can be read; only names, and its PATH, are printed."""
+3. A running guard is queried on its operator socket, and nowhere else. What it does not answer is unknown.
+4. The environment is that of the guard's process if it can be read; only names, and its PATH, are printed.
+"""
 
 import os
 import time

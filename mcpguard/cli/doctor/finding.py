@@ -2,8 +2,9 @@
 
 Rules kept here:
 1. `check` and `level` are for scripts and never change; `sentence` and `next` are for people.
-2. No sentence has a secret: only names of variables, files, settings and servers, numbers, and what is wrong.
-3. What others wrote, a server or an error, is in `sentence` or `lines` as it is; whoever prints it makes it visible."""
+2. No sentence contains a secret: only names of variables, files, settings and servers, numbers, and what is wrong.
+3. Untrusted text, from a server or an error, is in `sentence` or `lines` unescaped; the code that prints it escapes it.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,8 +1,9 @@
 """Checks whether a guard is running here, has this version, and can be reached.
 
 Rules kept here:
-1. Our own guard is asked for its health at the address that it gives. If none is running, nobody is contacted: whether
-   the port is free is found out by binding it for a moment, without listening."""
+1. The user's own guard is asked for its health at the address that it reports. If none is running, nothing is
+   contacted: whether the port is free is tested by binding it for a moment, without listening.
+"""
 
 import http.client
 import json

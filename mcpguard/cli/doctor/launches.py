@@ -1,10 +1,12 @@
 """Checks whether servers can be started here: their programs, package installers, and the targets of references.
 
 Rules kept here:
-1. Nothing is run and no file is opened: programs are looked up, files checked from outside, variables by their names.
-2. References of servers that are not approved are not followed, not even that far.
-3. The PATH is the one that the server gets. If the guard's environment cannot be read, what is missing in ours is only
-   a notice."""
+1. Nothing is run and no file is opened: programs are looked up, files are checked by their metadata, variables by their
+   names.
+2. References of servers that are not approved are not checked at all.
+3. The PATH is the one that the server gets. If the guard's environment cannot be read, anything missing from this
+   process's environment is only a notice.
+"""
 
 import os
 import shutil

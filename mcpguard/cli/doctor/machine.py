@@ -1,4 +1,4 @@
-"""Checks what the host must have: a sandbox, installed modules, and enough open files."""
+"""Checks the requirements on the host: a sandbox, installed modules, and enough open files."""
 
 import platform
 import re

@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. Nothing is opened: only owners and modes are checked.
-2. Each problem names the command that solves it. A link is checked as itself, as the guard does."""
+2. Each problem names the command that solves it. A link is checked itself, not its target, as the guard does.
+"""
 
 import os
 import stat

@@ -1,9 +1,10 @@
-"""Checks the servers: which are not ready, why, and what they wrote last; and how many need review.
+"""Checks the servers: which are not ready, the reason, and their last output; and how many need review.
 
 Rules kept here:
-1. Nothing is started or contacted. The guard is asked; without one, only the status is known.
+1. No server is started or contacted. The guard is queried; without one, only the status is known.
 2. Of servers in quarantine, only the number is printed.
-3. A server's output is printed as the guard stored it, secrets masked, and no more than a few lines of it."""
+3. A server's output is printed as the guard stored it, with secrets masked, and only its last few lines.
+"""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime

@@ -1,8 +1,9 @@
-"""What the checks need from the store, read once: a database that does not answer is waited for only once.
+"""What the checks need from the store, read once, so that an unresponsive database delays them only once.
 
 Rules kept here:
-1. The store is read as `mcpguard audit` reads it: never written, no file made, also while a guard writes to it.
-2. A few rows by their keys. Whether the log is sound, `mcpguard audit verify` says."""
+1. The store is read as `mcpguard audit` reads it: nothing is written and no file is created, even while a guard writes.
+2. Only a few rows are read, by key. Verifying the log is the task of `mcpguard audit verify`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`mcpguard held`: calls that are held for approval, and the answers to them."""
+"""`mcpguard held`: lists the calls that are held for approval, and answers them."""
 
 import json
 from collections.abc import Iterator

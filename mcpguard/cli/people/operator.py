@@ -1,4 +1,4 @@
-"""`mcpguard operator`: API tokens, with which programs act for users on the guard's own API."""
+"""`mcpguard operator`: API tokens, with which programs use the guard's own API on behalf of users."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Final

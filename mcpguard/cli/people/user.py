@@ -1,6 +1,7 @@
 """`mcpguard user`: users who may sign in, and their sessions.
 
-A password is never an argument of a command: everybody on the host can see those, and shells keep them."""
+A password is never a command-line argument: every account on the host can see those, and shells store them.
+"""
 
 import re
 import sys

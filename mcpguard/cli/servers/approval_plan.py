@@ -1,6 +1,7 @@
 """The approval that `server approve` prints and sends.
 
-What is sent as seen is exactly what was printed. If anything of it changed meanwhile, the guard approves nothing."""
+The guard is sent exactly what was printed. If any of it changed in the meantime, the guard approves nothing.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Finds the capabilities, and their effects, that words on the command line name."""
+"""Finds the capabilities, and their effects, that command-line arguments name."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

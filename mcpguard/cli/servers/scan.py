@@ -1,9 +1,9 @@
-"""`mcpguard scan`: look at definitions offline. No guard needs to run; of a definition only names are printed.
+"""`mcpguard scan`: inspects definitions offline. No guard needs to run, and only names of definitions are printed.
 
 Rules kept here:
-1. One definition a line in, one answer a line out, while reading: the file may have any length.
-2. A line that is no definition is told on standard error with its number, and does not end the scan.
-3. What is found is data, not failure: the exit code says only whether the file could be read.
+1. One definition per line is read and one answer per line is written, as a stream: the file may have any length.
+2. A line that is not a definition is reported on standard error with its number, and does not end the scan.
+3. Findings are data, not failure: the exit code only tells whether the file could be read.
 """
 
 import sys

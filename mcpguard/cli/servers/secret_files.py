@@ -1,4 +1,4 @@
-"""Files with the secrets of servers: each in a folder of its server, for the guard's account only."""
+"""Files with the secrets of servers: each in its server's folder, readable only by the guard's account."""
 
 from collections.abc import Mapping
 from contextlib import suppress

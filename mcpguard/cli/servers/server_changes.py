@@ -1,4 +1,4 @@
-"""`mcpguard server add`, `patch` and `remove`: change declarations. None of them makes a server trusted."""
+"""`mcpguard server add`, `patch` and `remove`: change declarations. None of them approves a server."""
 
 import shutil
 from enum import StrEnum

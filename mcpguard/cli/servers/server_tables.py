@@ -1,4 +1,4 @@
-"""Servers and their capabilities as rows of tables. What a server says is foreign: `print_table` makes it visible."""
+"""Renders servers and their capabilities as table rows. A server's text is untrusted: `print_table` escapes it."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""`mcpguard tool`: one capability of a server: a tool, resource, template, prompt, or the instructions."""
+"""`mcpguard tool`: one capability of a server, which is a tool, resource, template, prompt, or the instructions."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -1,6 +1,7 @@
 """`mcpguard tool approve`, `block`, `unblock`, `revoke` and `reject`: decisions about one capability.
 
-Each is about the definition that was just printed: if the server lists another one by then, nothing changes."""
+Each applies to the definition that was just printed: if the server lists another one by then, nothing changes.
+"""
 
 from collections.abc import Callable
 from typing import Annotated, Any

@@ -1,7 +1,8 @@
-"""`mcpguard tool ready`: whether tools or whole servers can be called now, for cron and CI.
+"""`mcpguard tool ready`: tells whether tools or whole servers can be called now, for cron and CI.
 
-Exit codes: 0 all can be, 10 try again later, 11 a person has to do something first, 12 no such capability. Of several
-answers the worst counts: no waiting helps with an unknown one, and no retry with a blocked one."""
+Exit codes: 0 all can be called, 10 retry later, 11 a person has to act first, 12 no such capability. Of several
+answers, the worst counts: waiting does not help with an unknown capability, nor a retry with a blocked one.
+"""
 
 import sys
 import time

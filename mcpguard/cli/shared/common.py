@@ -1,4 +1,4 @@
-"""What every command uses: common options, loading the settings, printing, and reporting errors."""
+"""Shared parts of all commands: common options, loading the settings, printing, and reporting errors."""
 
 import json
 import os

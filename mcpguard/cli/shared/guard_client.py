@@ -1,9 +1,9 @@
-"""The client that commands use to ask the running guard, over the operator's socket.
+"""The client with which commands query the running guard over the operator's socket.
 
 Rules kept here:
-1. Whatever goes wrong is printed on standard error, in sentences, and ends the command with 1.
-2. A change that was not answered in time may have been made: the command says so, and does not try again.
-3. A user at a terminal sees what the command waits for, when that takes longer than a moment.
+1. Any failure is printed on standard error, in sentences, and ends the command with exit code 1.
+2. A change that was not answered in time may have been made: the command says so, and does not retry.
+3. A user at a terminal sees what the command waits for if that takes longer than a moment.
 """
 
 import http.client

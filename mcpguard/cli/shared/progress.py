@@ -1,6 +1,7 @@
-"""Shows a person at a terminal that a command works, if it takes longer than a moment.
+"""Shows a user at a terminal that a command is working, if it takes longer than a moment.
 
-Nothing is written to standard error that is piped: what is there stays what it was."""
+If standard error is not a terminal, nothing is written, so that piped output stays the same.
+"""
 
 import sys
 import threading

@@ -1,1 +1,1 @@
-"""Calls: requests, verdicts, outcomes, and what is recorded of them."""
+"""Calls: requests, verdicts, outcomes, and the facts recorded about them."""

@@ -1,4 +1,4 @@
-"""A call: who wants to do what, with which arguments, and why."""
+"""A call: the caller, the operation, its arguments, and the stated reason."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

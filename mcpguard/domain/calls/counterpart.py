@@ -1,4 +1,4 @@
-"""The client that waits for a call, and what a server may send to it meanwhile."""
+"""The client that waits for a call, and the messages that the server may send to it during the call."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -1,10 +1,10 @@
 """Calls that are held for approval.
 
 Rules kept here:
-1. A move that the table does not list is refused (`IllegalMove`) and changes nothing. Only a reviewer's answer
-   moves a hold to `allowed`.
-2. An approval is for one call: the same caller, capability, definition and arguments, once, until it expires, as long
-   as everything that it rests on is as the reviewer saw it.
+1. A move that the table does not list is refused (`IllegalMove`) and changes nothing. Only a reviewer's answer moves a
+   hold to `allowed`.
+2. An approval is for one call: the same caller, capability, definition and arguments, once, until it expires, and only
+   while everything that it is based on is as the reviewer saw it.
 3. The ticket of a held call is the id of the call that was held first.
 """
 

@@ -1,7 +1,7 @@
 """Objections of rules: the reason, and the details that a caller needs to correct the call.
 
-Rules kept here: details are words of ours. Names of properties, which a server or an agent chose, are made visible and
-cut before they come here; values of arguments never do.
+Rules kept here: details are written by the guard. Names of properties, which a server or an agent chose, are made
+visible and truncated before they are included; values of arguments never are.
 """
 
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""How a call ended, and whether it was executed. These are two values because a crash leaves only one of them known."""
+"""The outcome of a call, and whether it was executed: two values, because after a crash only one of them is known."""
 
 from dataclasses import dataclass
 from enum import StrEnum

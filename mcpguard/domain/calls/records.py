@@ -1,4 +1,7 @@
-"""The facts that the audit log records. docs/ledger-format.md describes how each is written."""
+"""The facts that the audit log records.
+
+docs/ledger-format.md describes the format of each.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,7 @@
-"""The verdict about a call. A `match` over `Verdict` that misses a case does not type-check."""
+"""The verdict on a call.
+
+A `match` over `Verdict` that misses a case does not type-check.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The state of the connection to a server. Whether the server may be used is another question (`standing`)."""
+"""The state of the connection to a server; `standing` determines whether the server may be used."""
 
 from dataclasses import dataclass
 from enum import StrEnum

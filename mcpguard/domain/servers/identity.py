@@ -1,10 +1,10 @@
-"""The identity of a server: what is launched, known from its declaration, and what was observed when it ran.
+"""The identity of a server: the launch that its declaration specifies, and what was observed when it ran.
 
 Rules kept here:
-1. Everything that decides which code runs, with what, and where it is reached is part of the launch identity. The
-   name, the label, the timeout and the era are not: they change nothing about what runs.
-2. References in the environment and in headers are not resolved, so a rotated secret is the same identity. A value
-   that is written out counts by a keyed digest: a change shows, and the value does not.
+1. Everything that decides which code runs, with what, and where it is reached is part of the launch identity. The name,
+   the label, the timeout and the era are not: they do not affect what runs.
+2. References in the environment and in headers are not resolved, so rotating a secret does not change the identity. A
+   literal value counts by a keyed digest: a change is detected without revealing the value.
 3. The order of arguments matters. The order of variables, headers and mounts does not, nor the case of header names.
 4. Fields without a value are part of the identity: a field that is added later would change every identity.
 """

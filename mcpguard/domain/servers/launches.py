@@ -1,10 +1,10 @@
-"""How a declared server is started or reached.
+"""The declaration of a server: how it is started or reached.
 
 Rules kept here:
-1. Values are compared as a whole, so a declaration that differs in anything is another one.
-2. Whatever a declaration leaves out about the sandbox is the strictest choice.
-3. Values of the environment and of headers are templates with unresolved references. No representation shows more
-   than their names: a value may be a secret that was written out.
+1. Values are compared as a whole, so a declaration that differs in anything is a different one.
+2. Any sandbox setting that a declaration omits is the strictest choice.
+3. Values of the environment and of headers are templates with unresolved references. A `repr` shows only their names,
+   because a value may be a literal secret.
 """
 
 from collections.abc import Iterator, Mapping

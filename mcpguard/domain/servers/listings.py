@@ -1,4 +1,4 @@
-"""Listings: what a server says that it offers, unchanged."""
+"""Listings: everything that a server announces as its offer, unchanged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

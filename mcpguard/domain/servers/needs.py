@@ -1,4 +1,4 @@
-"""What a sandboxed server seems to need and its sandbox denies, with sentences for agents and for reviewers."""
+"""Access that a server seems to need but its sandbox denies, with sentences for agents and for reviewers."""
 
 from dataclasses import dataclass
 from enum import StrEnum

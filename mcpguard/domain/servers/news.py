@@ -1,4 +1,4 @@
-"""Events that the fleet reports upwards. The fleet never waits for what is done about them."""
+"""Events that the fleet reports to higher layers; the fleet never waits for them to be handled."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Pins: the status of one capability, and the definition that it is about."""
+"""Pins: the status of one capability, and the definition that the status applies to."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,7 @@
-"""Requests of callers beside the declaration of a server. They take no effect; a reviewer reads them."""
+"""Requests that callers attach to the declaration of a server.
+
+They have no effect; a reviewer reads them.
+"""
 
 from dataclasses import dataclass
 

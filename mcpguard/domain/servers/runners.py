@@ -1,8 +1,8 @@
-"""Programs that run a file, and which of their arguments names it: the identity of a launch needs that file.
+"""Programs that run a file, and which argument names that file, which is part of the launch identity.
 
 Rules kept here:
-1. A file is named only where nothing else decides what runs. An option that is not expected may do so.
-2. A program that passes a command on, or searches for what to run, runs no file that can be named.
+1. A file is named only if nothing else decides what runs. An unexpected option may do so; then no file is named.
+2. For a program that passes a command on, or searches for what to run, no file can be named.
 """
 
 import re

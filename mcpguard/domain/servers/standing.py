@@ -1,10 +1,10 @@
 """The status of servers and capabilities, with a table of allowed moves for each.
 
 Rules kept here:
-1. A move that the table does not list is refused (`IllegalMove`) and nothing changes.
+1. A move that the table does not list is refused (`IllegalMove`) and changes nothing.
 2. Each move is made either by a reviewer or by the guard. The guard moves nothing towards `approved`, except back to
    exactly the definition that a reviewer had approved (`returned`).
-3. Rejecting is not a move: it is a decision that leaves the status as it is.
+3. Rejecting is not a move: it is a decision that leaves the status unchanged.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Servers that the guard stands in front of."""
+"""The servers that the guard protects."""
 
 import re
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""The audit log while the guard runs: it is searched, exported, verified, pruned and redacted."""
+"""The audit log while the guard runs: search, export, verification, pruning and redaction."""

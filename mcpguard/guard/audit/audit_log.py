@@ -1,10 +1,11 @@
-"""The audit log as people read it: records that match a filter, one record, or one call; and a signed checkpoint, to be
-kept elsewhere.
+"""The audit log for readers: records that match a filter, one record, one call, or a signed checkpoint.
+
+The checkpoint is meant to be kept elsewhere.
 
 Rules kept here:
-1. Everything is shown as it is stored. What was pruned, or was not written by the guard, is shown as such.
-2. Looking for something takes no longer than `PATIENCE`; whoever asks goes on from where it ended. Counting takes no
-   longer than `GLANCE`, and says how far it came.
+1. Everything is shown as stored. Records that were pruned, or that the guard did not write, are shown as such.
+2. A search takes no longer than `PATIENCE`; the client continues from where it stopped. Counting takes no longer than
+   `GLANCE`, and reports how far it came.
 """
 
 import base64

@@ -1,12 +1,12 @@
-"""Exports of the audit log: each is recorded first, and then read in portions, however slowly it is taken.
+"""Exports of the audit log: each is recorded first, then read in portions at the speed of its client.
 
 Rules kept here:
-1. No record, no export: the record that says who gets what, and a signature over the chain with it, are stored before
-   the first byte is read. An export ends with what was signed then, so that it has the record of itself.
-2. Two threads work for all exports, a stream in short turns; nothing is read ahead of whoever takes it, and who does
-   not take it any more, or may not, is not read for.
-3. A bundle lies in the data directory while it is handed over, for our own account only, and never longer; what a crash
-   left there the next start removes.
+1. No record, no export: the record of who gets what, and a signature over the chain that covers it, are stored before
+   the first byte is read. The export ends at that signature, so it contains its own record.
+2. Two threads serve all exports, each stream in short turns. Nothing is read ahead of the client, nor for a client that
+   has disconnected or lost its rights.
+3. A bundle lies in the data directory only while it is sent, readable by the guard's own account alone. The next start
+   removes what a crash left there.
 """
 
 import secrets

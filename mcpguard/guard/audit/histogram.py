@@ -1,8 +1,8 @@
-"""How many records match a filter over time, as bars of one width.
+"""The number of records that match a filter over time, as bars of equal width.
 
 Rules kept here:
-1. Each record that was counted is in one bar, and nothing else is.
-2. What was not counted is not drawn as nothing: the bars begin where the counting ended, and that is said.
+1. Each counted record is in exactly one bar, and nothing else is.
+2. Records that were not counted are not drawn as zero: the bars begin where counting stopped, and the result says so.
 3. Bars begin at round times, in UTC.
 """
 

@@ -1,11 +1,11 @@
 """Replaces the key that signs the audit log while the guard runs.
 
 Rules kept here:
-1. The old key says which one follows and signs the record of that; whatever comes later is signed by the new one, and
-   the old one is kept nowhere.
-2. Where the record cannot be stored the old key goes on. Whether it was stored after all is found out before anything
-   else is signed.
-3. Rotations wait for each other.
+1. The old key names its successor and signs the record of that. The new key signs everything later, and no copy of the
+   old one is kept.
+2. If the record cannot be stored, the old key stays in use. Whether it was stored after all is determined before
+   anything else is signed.
+3. Rotations run one at a time.
 """
 
 from contextlib import suppress

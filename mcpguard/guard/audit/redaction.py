@@ -1,10 +1,10 @@
-"""Redaction: an admin removes the bodies of one call. The records that it was made, and of its verdict, stay.
+"""Redaction: an admin removes the bodies of one call. The records of the call and of its verdict stay.
 
 Rules kept here:
-1. What belongs together goes together: the pages of a reply that was cut, and a held call and the one that used the
-   answer. One that still goes on, or that a person can still answer, is refused whole.
-2. What is not what was written stays: it is the evidence of that.
-3. The bodies are gone when the answer comes, and the records that say so are stored with that.
+1. Linked calls are redacted together: the pages of a truncated reply, and a held call with the call that used its
+   approval. If one of them is still open, or can still be answered by a reviewer, the whole redaction is refused.
+2. A body that was tampered with stays: it is the evidence of tampering.
+3. When the request returns, the bodies are gone; the records that say so are stored in the same step.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,9 +1,10 @@
-"""How long the audit log is kept: pruning by the settings, and pruning on request.
+"""Retention of the audit log: pruning by the settings, and pruning on request.
 
 Rules kept here:
-1. Nothing is pruned unless a setting says so or a person asks for it. Whoever asks must be one who may let more happen.
-2. It is done in parts, and other things in between. Whatever cannot be done now is done later, and fails nothing else.
-3. What a person asks for is refused with the reason where it cannot be done, and then nothing was.
+1. Nothing is pruned unless a setting or a person asks for it. That person must be allowed to loosen protection.
+2. Pruning works in batches, with other work in between. What cannot be pruned now is pruned later, and fails nothing
+   else.
+3. A request that cannot be carried out is refused with the reason, and then nothing was pruned.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

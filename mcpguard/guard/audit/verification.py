@@ -1,11 +1,11 @@
-"""Verifies the integrity of the audit log while the guard runs, on request.
+"""Verifies the integrity of the audit log on request, while the guard runs.
 
 Rules kept here:
-1. It is asked what `mcpguard audit verify` asks of this data directory, and believed what that believes: the key that
-   signs here, and the anchor file where there is one.
-2. One at a time, beside everything else: it reads on connections of its own, rests as long as it works, and ends with
-   the guard.
-3. What it found is kept until another has ended; what a guard before this one found nobody remembers.
+1. It checks what `mcpguard audit verify` checks for this data directory, and trusts what that trusts: the current
+   signing key, and the anchor file if there is one.
+2. One verification at a time, beside all other work: it reads on separate database connections, rests as long as it
+   works, and ends with the guard.
+3. A result is kept until the next verification ends. Results do not survive a restart.
 """
 
 import threading

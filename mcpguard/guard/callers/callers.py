@@ -1,12 +1,11 @@
-"""The callers that the guard knows: the memory that requests are judged with. `CallerGrants` alone changes it.
+"""The callers that the guard knows, in memory: requests are judged from it, and only `CallerGrants` changes it.
 
 Rules kept here:
-1. Tokens are known by their digests, and nobody here could say one. They are too long to be guessed, so a plain digest
-   gives nothing away.
-2. A caller that was revoked or has expired is nobody from that moment on; whatever is still open in its name is ended
-   at once.
+1. Tokens are kept as digests; the guard cannot reproduce one. They are too long to be guessed, so a plain digest
+   reveals nothing.
+2. A revoked or expired caller is unknown from that moment on, and everything still open in its name is ended at once.
 3. Expiry is not polled: the task that ends expired callers sleeps until the next one expires.
-4. When a caller came last is known since the guard started; what came before is in the audit log.
+4. When a caller was last seen is known since the guard started; earlier calls are in the audit log.
 """
 
 import hashlib

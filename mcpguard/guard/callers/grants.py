@@ -1,10 +1,10 @@
 """Creates and revokes callers with their tokens.
 
 Rules kept here:
-1. A token is created here, shown once to whoever asked for it, and stored nowhere.
-2. A grant, or its end, is one transaction with its record, which says who did it, and the caller's scope.
+1. A token is created here, shown once to the person who requested it, and stored nowhere.
+2. A grant or a revocation is one transaction with its record, which names the actor and the caller's scope.
 3. A revocation takes effect before it is stored; a grant after.
-4. Who may only tighten may revoke and not grant.
+4. An actor that may only tighten protection may revoke, but not grant.
 """
 
 import secrets

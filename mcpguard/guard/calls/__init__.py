@@ -1,1 +1,1 @@
-"""How one call is handled: it is judged, recorded, sent, its response screened, and the client answered."""
+"""Handles one call: judges, records and sends it, screens the reply, and answers the client."""

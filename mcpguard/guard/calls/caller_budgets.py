@@ -1,4 +1,4 @@
-"""How many calls and handshakes each caller may make, measured by the guard's clock."""
+"""The budgets of each caller for calls and handshakes, measured by the guard's clock."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

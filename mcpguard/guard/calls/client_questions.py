@@ -1,14 +1,13 @@
-"""The client of a call as its server sees it: what the server asks the client, and sends it, passes through here.
+"""The client of a call as its server sees it: carries the server's questions and messages to that client.
 
 Rules kept here:
-1. A client is asked only what a person permitted this server to ask, and only what it says that it can be asked.
-2. What is asked, and that it was answered, is recorded under the call's entry: the question before the client sees it,
-   the answer before the server does. What cannot be recorded is not asked.
-3. Before an answer goes back the call is judged again, with the same arguments: it may have been revoked meanwhile.
-4. When the call ends, so does this: nothing is recorded or put to the client once its closing is on its way.
-5. What a server asks and says meanwhile is screened as its replies are; what is recorded of a question is the question
-   as it came.
-6. A call has only so many questions, of a bounded size, and a client only so much time for them. What is refused counts
+1. A client is asked only what a person permitted this server to ask, and only what the client declares it supports.
+2. Questions and answers are recorded under the call's entry: the question before the client sees it, the answer before
+   the server does. A question that cannot be recorded is not asked.
+3. Before an answer goes back, the call is judged again with the same arguments: it may have been revoked meanwhile.
+4. Questions end with the call: nothing is recorded or put to the client once the call's closing is being written.
+5. Questions and messages are screened like replies; a question is recorded as the server sent it, before screening.
+6. The number and size of a call's questions are bounded, and so is the client's time to answer. Refused questions count
    too, so that no server can fill the ledger.
 """
 

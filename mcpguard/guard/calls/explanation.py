@@ -1,10 +1,10 @@
-"""Why a capability can be called, or why not: the same rules as for a call, asked on behalf of nobody in particular.
+"""Explains why a capability can or cannot be called, by the rules that judge calls, for no particular caller.
 
-`ready`: a call would go out, or wait for the person who allows calls like it one by one. `retry`: it may soon, without
-anybody doing anything. `blocked`: a person has to do something first. `unknown`: there is no such thing.
+`ready`: a call would be sent, or held for the person who approves such calls one by one. `retry`: it may be possible
+soon without anybody acting. `blocked`: a person has to act first. `unknown`: there is no such capability.
 
-Asked on behalf of a caller, the answer is theirs: out of their reach is `unknown`. What a call would say it means to do
-and carry is judged with it, where it is given. Budgets are not asked about: they are another moment's.
+An explanation for a given caller depends on its scope: what is out of scope is `unknown`. The declared intent and the
+arguments of a call are judged too, if they are given. Budgets are not considered, as they change from moment to moment.
 """
 
 from typing import Any, Final

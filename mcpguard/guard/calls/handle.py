@@ -1,15 +1,15 @@
-"""Handles one call, from what a client asked to what it is told. Start reading here.
+"""Handles one call, from the client's request to its answer. Start reading here.
 
 Rules kept here:
-1. Every call is judged once, here, whatever way it came in, and is one entry in the ledger.
+1. Every call, whichever way it arrived, passes through here once: it is judged, and is one entry in the ledger.
 2. Nothing is sent before the verdict that allows it is stored, and nothing is answered before the closing is. What the
-   verdict rests on is compared when it is stored, and once more when it is sent.
-3. What the upstream says is passed on as it is, its results and its errors, but for what is screened (`screening`);
-   what is added is that a server says it, and beside an error what its sandbox keeps from it (`sandbox_hints`).
-4. What it asks of the client meanwhile belongs to the same entry (`client_questions`).
-5. A page of a reply that was cut is a call too; for that one nothing is sent.
-6. A call that a person must allow waits for them (`waiting_call`), and is then judged again.
-7. Whoever counts calls hears of each that was recorded, once, when it has ended (`events`).
+   verdict rests on is compared when it is stored, and again when the call is sent.
+3. Results and errors of the server are passed on unchanged, except for screening (`screening`). The guard adds that a
+   server said them and, beside an error, what the sandbox denies that server (`sandbox_hints`).
+4. What the server asks of the client during the call belongs to the same entry (`client_questions`).
+5. A request for a page of a truncated reply is a call too; nothing is sent for it.
+6. A call that needs approval waits for a reviewer (`waiting_call`), and is then judged again.
+7. Listeners that count calls are told of each recorded call once, when it has ended (`events`).
 """
 
 from dataclasses import replace

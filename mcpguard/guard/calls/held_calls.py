@@ -1,9 +1,9 @@
-"""Held calls as reviewers see and answer them: who requests what of which server, with which arguments, and why.
+"""Held calls as reviewers see and answer them: the caller, the server, the capability, the arguments and the reason.
 
 Rules kept here:
-1. The agent's reason is shown as the agent's. It is not verified.
-2. The arguments are those of the record: what looked like a secret in them is masked. Whatever else would be sent is
-   shown beside them: what remains of `_meta`.
+1. The agent's reason is shown as the agent's claim. It is not verified.
+2. The arguments come from the record, with suspected secrets masked. Whatever else would be sent, the rest of `_meta`,
+   is shown beside them.
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,11 @@
-"""How reviewers answer held calls, and how a hold ends that nobody answers.
+"""Answers of reviewers to held calls, and the end of holds that nobody answers.
 
 Rules kept here:
-1. An answer is one transaction with its record, which names the ticket. Who may only tighten may deny and not allow.
+1. An answer is one transaction with its record, which names the ticket. An actor that may only tighten protection may
+   deny, but not allow.
 2. A denial takes effect before it is stored; an approval after.
-3. An approval of something that has changed since the call was made is stale, and allows nothing.
-4. An expired hold cannot be answered, whatever the store still has.
+3. An approval is stale, and allows nothing, if its subject has changed since the call was made.
+4. An expired hold cannot be answered, whatever the store still contains.
 """
 
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Which calls a setting holds for approval, and what a reviewer has answered to them."""
+"""The settings that hold calls for approval, and the existing hold of the same call."""
 
 from dataclasses import dataclass
 from typing import Final

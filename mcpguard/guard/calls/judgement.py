@@ -1,12 +1,12 @@
-"""From a call to a verdict: what is known at this moment is gathered and judged, with nothing awaited in between.
+"""From a call to a verdict: gathers and judges the state of this moment, with no await in between.
 
 Rules kept here:
-1. A verdict names what it rests on, by generation. It counts only if the store has the same when it is stored, and
-   memory when the call is sent.
-2. A caller whose token was revoked or has expired is refused before anything is looked at.
-3. A call waits for the first connection to its server, and for its definition to be confirmed; every other one is
-   refused at once.
-4. Budgets are asked about when a call comes, and not again: it is then one of those that count.
+1. A verdict names what it rests on, by generation. It counts only if the store has the same generations when the
+   verdict is stored, and memory has them when the call is sent.
+2. A caller whose token was revoked or has expired is refused before anything is looked up.
+3. Judgement waits only for the first connection to the server and for the confirmation of the definition; any other
+   objection is returned at once.
+4. Budgets are checked when a call arrives, and not again: from then on the call itself counts against them.
 """
 
 from collections.abc import Callable

@@ -1,11 +1,11 @@
-"""Bodies as the audit log keeps them: what looks like a secret is masked before anything is stored.
+"""Bodies as the audit log keeps them: suspected secrets are masked before anything is stored.
 
 Rules kept here:
-1. Whatever looks like a secret is masked, also where that may well be wrong, and so is what the server was given in
-   confidence. What it was in clear can be told from its keyed digest alone.
-2. The work is bounded: of what is larger than the setting says only the digest is kept. What is large is looked at
-   aside, one after the other, so that nobody else waits for it.
-3. What of a call is stored beside its body goes through the same.
+1. Everything that looks like a secret is masked, even at the risk of a false positive, and so are the secrets that the
+   server was given. The original can be verified only by its keyed digest.
+2. The work is bounded: of a body above the size limit in the settings only the digest is kept. Large bodies are masked
+   in a thread, one at a time, so that no other call waits for them.
+3. Everything else of a call that is stored beside its body is masked the same way.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""The work of one call while its entry in the ledger is open: waiting for approval, the way to the server and back.
+"""The work of one call while its ledger entry is open: waiting for approval, sending, and receiving the reply.
 
 Rules kept here:
-1. What the verdict rests on is compared in the transaction that stores it, and once more with nothing awaited before
-   the first byte.
-2. A call that is cut off was not sent, or is recorded as possibly executed, whatever is answered later.
+1. What the verdict rests on is compared in the transaction that stores it, and again before the first byte, with no
+   await in between.
+2. A call that is cut off either was not sent, or is recorded as possibly executed, whatever the server answers later.
 """
 
 from dataclasses import dataclass, replace

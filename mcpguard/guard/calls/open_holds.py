@@ -1,11 +1,10 @@
 """The holds that have not ended, in memory: calls are judged with them.
 
 Rules kept here:
-1. Two calls are the same one if one caller makes them, in one session where nobody knows who that is, of one capability
-   by one definition, with the same arguments and the same `_meta`. What the agent says of its reasons does not count,
-   nor does which trace it belongs to, where that has the form of one.
-2. A hold counts only as long as the server and the capability that it rests on are as they were.
-3. An approval that a call uses is taken from all others at once, before the store knows.
+1. Two calls are the same if they have the same caller (and session, if the caller is anonymous), capability,
+   definition, arguments and `_meta`. The agent's stated reason does not count, nor does a well-formed trace id.
+2. A hold counts only as long as the server and the capability that it rests on are unchanged.
+3. A call that uses an approval takes it from all other calls at once, before the store is updated.
 """
 
 import json

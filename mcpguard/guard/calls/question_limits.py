@@ -1,5 +1,4 @@
-"""Limits for what servers ask of clients: how many questions wait at once, for how long, and that they end with the
-guard."""
+"""Limits on the questions of servers to clients: how many wait at once and for how long; all end with the guard."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,8 @@
-"""What a caller is told of a call that was refused, held or withheld, the same at every door.
+"""Messages to callers about refused, held or withheld calls, identical at every door.
 
-A refusal says what happened, why, and what to do next, in constants of ours; nothing that an upstream or an agent said
-is ever put into it, but for the names of properties that lead to a wrong argument (`domain.objections`).
+A refusal says what happened, why, and what to do next, in constants of the guard. Of other text it holds only the
+called name, property names on the path to a wrong argument (`domain.objections`), a reviewer's reason, and the launch
+of an uninspected server.
 """
 
 import shlex

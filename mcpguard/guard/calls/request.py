@@ -1,4 +1,4 @@
-"""What a client asked for, and what it is told."""
+"""The request of a client for one call, and its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

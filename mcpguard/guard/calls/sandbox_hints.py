@@ -1,8 +1,8 @@
-"""Hints at a server's sandbox, told beside an error that looks as if the sandbox caused it.
+"""Hints about a server's sandbox, added to an error that the sandbox seems to have caused.
 
 Rules kept here:
-1. Only an error is told about, and only where its text looks like that (`denials`). Every other one is as it was.
-2. What the server said stays as it is. What is added is ours, is marked as the guard's, and names no folder.
+1. Only errors get a hint, and only if their text looks like a denial (`denials`). All others stay as they are.
+2. The server's words stay unchanged. The added text is the guard's, is marked as such, and names no folder.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,15 +1,15 @@
 """Screens everything that servers say before anybody else gets it: replies, errors, messages and questions.
 
 Rules kept here:
-1. Every reply passes here once, whole, before its closing is stored and before it is cut, whatever way it came.
-2. How it is screened is what stands for its server at that moment. `off` looks at nothing but the size. In no mode
-   does anything pass in `_meta` that is ours to say.
-3. What is withheld was executed, and the outcome says so. What was found is told in `_meta` and in the record: rules
-   and our titles, never a text. An error has no `_meta`; of it the record alone tells.
-4. A glance is taken at once. Whatever has to be read is read aside, of one server so much at a time, and no longer than
-   reading may take; a reply that is not read by then is withheld. Waiting for others of that server does not count.
-5. A message cannot wait. One that is too long to be read at once is passed on unread, and where that is not enough it
-   is dropped. Of one that is very long only the beginning is passed on, and nothing that messages do not have.
+1. Every reply is screened once, whole, before its closing is stored and before it is truncated, whichever way it came.
+2. The mode is the one set for the server at that moment. `off` checks only the size. No mode passes on `_meta` keys
+   that only the guard may set.
+3. A withheld call was executed, and the outcome says so. Findings are reported in `_meta` and in the record, as rules
+   and the guard's own titles, never as text. An error has no `_meta`, so only its record has them.
+4. A quick check runs at once. A full scan runs in a thread, a few per server at a time, within a time limit; a reply
+   that is not scanned by then is withheld. Waiting for other scans of that server does not count.
+5. A message cannot wait. One too long to scan at once is passed on unscanned, or dropped if the mode is stricter or it
+   contains a secret of that server. A very long one is truncated, and reduced to the members that the protocol defines.
 """
 
 from collections.abc import Callable, Mapping

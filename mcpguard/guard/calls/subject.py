@@ -1,4 +1,4 @@
-"""What is judged: who requests which capability, with which intent and arguments."""
+"""The subject of a judgement: caller, requested capability, intent and arguments."""
 
 from dataclasses import dataclass
 

@@ -1,10 +1,10 @@
-"""What an agent is told that calls a quarantined server which nobody has inspected.
+"""The description of a quarantined, uninspected server for an agent that calls it.
 
 Rules kept here:
-1. It is told how the server would be launched or reached, as it is declared, without what may be a secret: of the
-   environment and of headers only names, of a URL no parameters. Whoever declared it wrote that, perhaps another agent;
-   so it is bounded and visible, and stands apart from our sentences.
-2. Who added it is told, but neither users nor other callers are named.
+1. It contains the declared launch or address without possible secrets: only the names of environment variables and
+   headers, and no URL parameters. The declaration may come from another agent, so it is bounded, shown without hidden
+   characters, and kept apart from the guard's own sentences.
+2. It says where the server came from, but names neither users nor other callers.
 """
 
 from collections.abc import Iterable

@@ -1,12 +1,12 @@
-"""A call that is held for approval: how it waits, and how it uses the answer.
+"""A call that is held for approval: its wait, and its use of the answer.
 
 Rules kept here:
-1. A hold and the opening of the call that it began with are one transaction. So are the use of an allowed one and the
+1. A new hold and the opening of the call that began it are one transaction. So are the use of an approval and the
    verdict that allows the call.
-2. A call waits for a while, and its client hears that it does. Then the client is told to come back; the same call,
-   made again, waits on the same hold or uses what became of it.
-3. Only a client that goes away while it waits takes the question back, and only if nobody else waits for the answer.
-4. When the guard stops, clients that wait are told to come back. The holds stay.
+2. A call waits for a limited time and reports progress to its client. Then the client is told to come back; the same
+   call, made again, waits on the same hold or uses its answer.
+3. A hold is withdrawn only when a client disconnects while it waits, and no other client waits for the answer.
+4. When the guard stops, waiting clients are told to come back. The holds stay.
 """
 
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""The users, how they sign in, and the API tokens of programs that act for them."""
+"""The users, their sign-in, and the API tokens of programs that act for them."""

@@ -1,4 +1,4 @@
-"""Passwords that are long enough and tried first all the same, in lower case. The shorter ones are refused anyway."""
+"""Passwords that are long enough but among the first guesses, in lower case. Shorter ones are refused anyway."""
 
 from typing import Final
 

@@ -1,11 +1,11 @@
-"""How the first user is created, before anybody could add one: by a setup link that is shown on the terminal.
+"""Creates the first user, before anybody could add one, by a setup link that is shown on the terminal.
 
 Rules kept here:
-1. There is a link only as long as there was no user ever; not: while there is none. What is shown of it is made here,
-   told once, and kept nowhere.
-2. One link is good at a time, for half an hour and for one user. Looking at it uses nothing up.
-3. That it is still good is asked in the transaction that makes the user: of two that come at once, one is late.
-4. Who may only tighten gets no link.
+1. A link exists only if there has never been a user; having none left is not enough. Its secret is made here, shown
+   once, and stored nowhere.
+2. One link is valid at a time, for half an hour and for one user. Opening it does not use it up.
+3. The link is checked again in the transaction that creates the user: of two simultaneous uses, one fails.
+4. An actor that may only tighten protection gets no link.
 """
 
 import secrets

@@ -1,9 +1,10 @@
-"""API tokens: creates and revokes the tokens of programs that act for people.
+"""Creates and revokes API tokens, for programs that act for people.
 
 Rules kept here:
-1. A token is created here, shown once to whoever asked for it, and stored nowhere.
-2. A token, or its end, is one transaction with its record. It ends before that is stored; it begins after.
-3. Who may only tighten may revoke and not make one.
+1. A token is created here, shown once to its requester, and stored nowhere.
+2. Creating or revoking a token is one transaction with its record. A revocation takes effect before storing; a new
+   token after.
+3. An actor limited to tightening protection may only revoke tokens.
 """
 
 import secrets

@@ -1,10 +1,10 @@
-"""How users change their own password.
+"""Lets users change their own password.
 
 Rules kept here:
-1. They give the one that they have: whoever has found their browser open cannot. Each time counts as a try to sign in,
-   with the same pauses and the same records.
-2. It needs no right, as it lets nobody do more than before. Programs have tokens, and no password.
-3. The session in which it is done goes on, and all others end.
+1. The current password is required, so an unattended browser is not enough. Each attempt counts as a sign-in attempt,
+   with the same delays and the same records.
+2. No right is needed, as nobody can do more than before. Programs have tokens, and no password.
+3. The session that makes the change continues, and all others end.
 """
 
 from mcpguard.domain.decisions import Actor, Decision, Forbidden, Undecidable

@@ -1,12 +1,12 @@
-"""Passwords: which are allowed, how they are stored, and whether a given one is right.
+"""Passwords: which are allowed, how they are stored, and how they are verified.
 
 Rules kept here:
-1. Of a password an argon2id hash is kept, dearer than OWASP asks for (19 MiB, 2 passes, or the like of it).
-2. Hashing happens in a few threads of its own, and only so many may wait for one, so that a flood of sign-ins costs
-   nobody else.
-3. For a name that is nobody's, or somebody's who is disabled, as much is computed as for any other.
-4. A password is a text: the same one whatever the keyboard makes of its accents (NFKC). Long is good, nothing else is
-   asked, but that it is not what everybody would try first.
+1. Of a password only an argon2id hash is stored, with a higher cost than OWASP requires (19 MiB, 2 passes, or
+   equivalent).
+2. Hashing has a few dedicated threads and a bounded queue, so that a flood of sign-ins slows down nothing else.
+3. An unknown name and a disabled user cost as much computation as any other, so that timing reveals no names.
+4. A password is normalized text (NFKC), so accents match on every keyboard. It must be long and not a common first
+   guess; there are no other requirements.
 """
 
 import unicodedata

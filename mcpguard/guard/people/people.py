@@ -1,13 +1,14 @@
-"""The users, sessions and API tokens that the guard knows: the memory that requests are authenticated with. Whatever
-changes it changes the store, too (`users`, `sign_in`, `operators`, `first_user`).
+"""The users, sessions and API tokens that the guard knows, in memory: requests are authenticated from it.
+
+Every change to it changes the store too (`users`, `sign_in`, `operators`, `first_user`).
 
 Rules kept here:
-1. What somebody shows is known by its digest, and nobody here could say it. It is too long to be guessed, so a plain
-   digest gives nothing away.
-2. Looking somebody up waits for nothing, and says what is so at that moment: who was disabled, or whose session ended,
-   is nobody; who has another role has it at once.
-3. When a session was used is written down once a minute, and not for each request.
-4. Where the store may have what was never answered, it is asked again before anything else changes.
+1. Tokens and session secrets are kept as digests; the guard cannot reproduce one. They are too long to be guessed, so a
+   plain digest reveals nothing.
+2. A lookup never waits, and reflects the current state: a disabled user or an ended session authenticates nobody, and a
+   new role applies at once.
+3. The last use of a session is written once a minute, not for each request.
+4. If a failed write may have reached the store after all, memory is reloaded before anything else changes.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
-"""How users prove who they are: the interface behind which a password could be replaced by something else.
+"""The proof of a user's identity: an interface behind which passwords could be replaced.
 
 Rules kept here:
-1. A proof names a user that there is, or nobody. It gives no role and makes no user.
-2. It takes as long for somebody who is not there as for somebody who is, and says nothing of what was wrong.
+1. A proof names an existing user, or nobody. It grants no role and creates no user.
+2. It takes as long for an unknown user as for a known one, and does not say what was wrong.
 """
 
 from dataclasses import dataclass, field

@@ -1,12 +1,13 @@
-"""How users sign in and out.
+"""Signs users in and out.
 
 Rules kept here:
-1. Each time somebody signs in they get a session that nobody has seen before, and the one that their browser had ends.
-   What is shown of it is made here, told once, and kept nowhere.
-2. A session, or its end, is one transaction with its record. It ends before that is stored; it begins after.
-3. Every try that fails is counted in the records, by where it came from, by what it was, and by whom it was about
-   where that is somebody: what was typed is told nobody, as it may be a password. Nobody is told what was wrong.
-4. One person's sessions are bounded; beyond it the oldest ends.
+1. Every sign-in creates a new session, and ends the one that the browser had (against session fixation). The session
+   secret is made here, sent once, and stored nowhere.
+2. Starting or ending a session is one transaction with its record. A sign-out takes effect before it is stored; a new
+   session after.
+3. Every failed attempt is counted in the records by address and cause, and by user if the name exists. The typed name
+   is not recorded, as it may be a password. The client is not told what was wrong.
+4. The number of sessions of one user is bounded; beyond it the oldest ends.
 """
 
 import secrets

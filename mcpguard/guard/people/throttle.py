@@ -1,9 +1,9 @@
-"""Slows down repeated tries to sign in, by the name that is tried and by the address that they come from.
+"""Slows down repeated sign-in attempts, by the name that is tried and by the address that they come from.
 
 Rules kept here:
-1. A try counts when it begins, so that many at once are as slow as one after another; whoever succeeds is forgiven.
-2. Which names are somebody's makes no difference. What can be nobody's name counts as one name.
-3. What is remembered is bounded; where there is no room, those go that are remembered for the least.
+1. An attempt counts when it begins, so that parallel attempts are as slow as consecutive ones; a success is forgiven.
+2. Existing and unknown names are treated alike. All texts that cannot be a name count as one name.
+3. Memory is bounded; when it is full, the entries with the fewest attempts are dropped.
 """
 
 from dataclasses import dataclass

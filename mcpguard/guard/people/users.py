@@ -1,14 +1,14 @@
 """Adds users, and changes what they may do.
 
 Rules kept here:
-1. A change is one transaction with its record, which says who made it and why. What takes something away takes effect
-   before it is stored; what gives something, after.
-2. Whoever gets another password, loses rights or is disabled is signed out everywhere.
-3. Who may only tighten may disable people and sign them out, and take rights away; not let anybody in, and not change
-   a password, which would let whoever knows the new one be somebody else. Everybody changes their own, whatever
-   their role, who gives the one that they have.
-4. There is always an admin who is not disabled, whoever asks: add another one first. A last one whose password somebody
-   else knows gets another password.
+1. A change is one transaction with its record, which names the actor and the reason. A change that takes something away
+   takes effect before it is stored; one that grants something, after.
+2. A user who gets a new password, loses rights or is disabled is signed out everywhere.
+3. An actor that may only tighten protection may disable users, sign them out and take rights away, but not let anybody
+   in, nor set a password, which would allow impersonation. Users of any role may change their own password if they give
+   the current one.
+4. One enabled admin always remains, whoever makes the change: add another admin first. If the last admin's password has
+   leaked, set a new one.
 """
 
 from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""How servers are added, inspected, reviewed and decided about."""
+"""Adds, inspects and reviews servers, and decides about them."""

@@ -1,15 +1,14 @@
-"""How servers are added, changed and removed: the one way in, whoever adds them.
+"""Adds, changes and removes servers: the only way in, whoever adds them.
 
 Rules kept here:
-1. Whatever is new, or is launched otherwise than before, is quarantined. Nothing that a declaration says changes that;
-   and a name or a launch that was blocked once is blocked again, whether a person had agreed to run it unconfined or
-   not.
-2. What would run must be tellable from the declaration. What is not, is not admitted; nor is a launch with a secret
-   written out where everybody who may look at the server, or list processes, reads it.
-3. What a file declares is changed in that file. What is no longer in it is switched off, and stands where it stood.
-   How a person has decided to confine a server is no change of it, and holds until it is launched otherwise.
-4. A change names the revision that it was made from. Where there is a newer one, nothing changes.
-5. Each change is one transaction with its record, which says who made it.
+1. A new server, or one with a changed launch, is quarantined, whatever its declaration says. A name or launch that was
+   blocked once is blocked again, with or without consent to run it unconfined.
+2. A declaration must determine what would run; otherwise it is not admitted. Nor is a launch that contains a secret in
+   clear, where everybody who may view the server or list processes can read it.
+3. What a file declares is changed in that file. A server that is no longer in it is disabled, and keeps its status. A
+   reviewer's choice of sandbox does not count as a change, and holds until the launch changes.
+4. A change names the revision that it is based on. If there is a newer one, nothing changes.
+5. Each change is one transaction with its record, which names the actor.
 """
 
 from collections.abc import Mapping, Sequence

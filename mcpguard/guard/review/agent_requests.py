@@ -1,16 +1,17 @@
-"""What callers may do about servers: request one; and, where they were granted `manage`, declare and switch them.
+"""Server changes by callers: any may request one; callers with `manage` may declare and switch them.
 
 Rules kept here:
-1. Everything goes the way that it goes for people (`admission`, `decisions`), without a person's authority: what is new
-   or launched otherwise is quarantined, and nothing here approves, unblocks, or lets more happen.
-2. Servers that are out of scope and servers that do not exist look the same, whatever is asked about them.
-3. Only reviewers give secrets to servers: references are refused, wherever they stand.
-4. A caller enables what itself has disabled, and nothing else.
-5. A change is made to what stands at that moment. Where something else stands when it is its turn, or its caller was
-   revoked meanwhile, nothing changes.
-6. What is asked for beside a declaration is a request to people (`requests`), and in force for nobody.
-7. How many servers a caller brings is bounded, also of those that it removes again; and so is what is declared of one.
-   Each change counts as a call of its budget.
+1. Requests take the same path as those of people (`admission`, `decisions`), without a person's authority: new or
+   changed launches are quarantined, and nothing here approves, unblocks or loosens anything.
+2. Servers that are out of scope and servers that do not exist look the same to a caller, in every request.
+3. Only reviewers give secrets to servers: references are refused, wherever they occur.
+4. A caller can enable only what it has disabled itself.
+5. A change applies to the state that it was based on. If that has changed by the time it is carried out, or the caller
+   was revoked, nothing changes.
+6. `isolation` and `oauth` beside a declaration are requests to reviewers (`requests`), and have no effect by
+   themselves.
+7. The number of servers a caller adds is bounded, including those it removes again; so is the size of a declaration.
+   Each change counts as a call against its budget.
 """
 
 from collections.abc import Mapping

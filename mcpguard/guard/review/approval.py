@@ -1,11 +1,11 @@
-"""What an approval of a server names, what becomes of it, and what is recorded of that.
+"""The contents of a server's approval, their effect, and the fields that record it.
 
 Rules kept here:
-1. Only what is listed, can be read and is not blocked can be chosen.
-2. A tool whose effect nobody named gets the most careful of what its server declares and what we suggest, and that is
-   recorded as the decision of whoever approved it. One that is approved as it is keeps the effect that it has.
-3. What an approval does not say of the sandbox stays as it is. It may confine more or less closely, but never remove
-   the sandbox: consent to that is given at an inspection, where it is shown what would be executed.
+1. Only capabilities that are listed, readable and not blocked can be chosen.
+2. A tool for which the reviewer names no effect gets the more careful of its server's declaration and the guard's
+   suggestion, recorded as the approver's decision. A tool already approved as it is keeps its effect.
+3. The sandbox stays as it is unless the approval names it. An approval may tighten or relax it, but never remove it:
+   consent to that is given at an inspection, which shows what would be executed.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Who may decide about a server, and that they say why."""
+"""Checks who may decide about a server, and requires a reason."""
 
 from mcpguard.domain.decisions import WIDENING, Answer, Decision, Undecidable
 from mcpguard.guard.people.users import check_reason

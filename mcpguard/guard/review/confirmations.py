@@ -1,11 +1,11 @@
-"""Which findings a reviewer has to confirm reading before something can be called: the one place that says so.
+"""The findings that a reviewer must confirm before something becomes callable: the only place that decides it.
 
 Rules kept here:
-1. Nothing that has grave findings becomes callable, or callable as something less careful, before a reviewer has
-   confirmed reading these findings, each by its rule. A finding that came meanwhile is not confirmed.
-2. What was approved before, as it is, stays callable. Where grave findings are in it that nobody confirmed reading
-   (the approval is older than this rule, or the finding came later) the inbox names it until somebody has.
-3. Pages, the API and commands pass on what was confirmed. None of them decides whether that is enough.
+1. Nothing with grave findings becomes callable, or gets a less careful effect, before a reviewer has confirmed reading
+   these findings, each by its rule. A finding that appeared meanwhile is not confirmed.
+2. What was approved unchanged before stays callable. If it has unconfirmed grave findings (the approval is older than
+   this rule, or the finding is newer), the inbox lists it until a reviewer confirms them.
+3. Pages, the API and commands pass confirmations on. None of them decides whether they suffice.
 """
 
 from collections import Counter

@@ -1,15 +1,16 @@
 """Carries out what reviewers decide about servers and their capabilities.
 
 Rules kept here:
-1. A decision says who, why, and on what it rests. Where something else stands now it is stale and changes nothing.
-2. Whoever may only tighten is refused before anything is looked at.
-3. Approving a server approves exactly what was chosen, as it was seen, and takes back exactly what was left out by
-   name, which then waits for nobody until it changes; what is not named stands as it stood. All of it is one
-   transaction, with a record for each.
-4. What has grave findings which nobody says to have read is left out of an approval, stands where it stood, and is
-   named.
-5. Of an approval, what it does not say of the server's permissions and of its sandbox stays as it is.
-6. Leaving a server in quarantine lets nothing happen that could not happen before: it only leaves the inbox, as it is.
+1. A decision names its actor, its reason, and the state it rests on. If that state has changed, the decision is stale
+   and changes nothing.
+2. An actor that may only tighten protection is refused a loosening answer before anything is looked up.
+3. An approval approves exactly what was chosen, as it was seen, and revokes exactly what it leaves out by name, which
+   then leaves the inbox until it changes; everything else keeps its status. All of it is one transaction, with a record
+   for each.
+4. A capability with unconfirmed grave findings is left out of an approval, keeps its status, and is named in the
+   result.
+5. Permissions and sandbox of the server stay as they are unless the approval names them.
+6. Keeping a server in quarantine permits nothing new: the server only leaves the inbox, unchanged.
 """
 
 from collections.abc import Callable, Collection, Mapping

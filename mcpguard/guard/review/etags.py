@@ -1,7 +1,7 @@
 """Tags of servers and capabilities, for `ETag` and `If-Match`.
 
-A tag is another one as soon as there is anything else to decide about: another declaration, launch or standing, another
-definition, another approval. How the connection to a server is does not count.
+A tag changes with everything that a reviewer decides about: the declaration, launch, status, definitions and approvals.
+The state of the connection to a server does not count.
 """
 
 import hashlib

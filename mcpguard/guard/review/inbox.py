@@ -1,7 +1,6 @@
-"""What needs review: servers that are new or different, capabilities that changed since they were approved, and
-approvals of grave findings that nobody confirmed reading.
+"""The inbox: new or changed servers, changed capabilities, and approvals with unconfirmed grave findings.
 
-Every page shows its count, so what has not changed is not counted again.
+Every page shows its count, so servers that have not changed are not counted again.
 """
 
 from collections import Counter

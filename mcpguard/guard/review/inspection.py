@@ -1,19 +1,18 @@
-"""Inspects servers when a reviewer asks for it.
+"""Inspects servers at a reviewer's request.
 
 Rules kept here:
-1. A server that does not run is started, or contacted, once: it lists what it offers and is stopped. What it lists
-   waits for a person; nothing of it is offered to agents.
-2. It gets no secret: no reference is resolved, no header is sent and no value of the environment is given, but what
-   decides which code runs, and what the person names.
-3. It runs in the sandbox that it is declared with, as it will after its approval. Where there is none, for it or on
-   this machine, a person has to consent, and is told before what will be executed. From then on it runs unconfined,
-   which is another launch; inspected without consent where it can be confined, it runs as declared again.
-4. That it is about to happen is recorded first. What cannot be recorded does not happen; nor does what is blocked, runs
-   or is declared otherwise by the time that it is recorded. How it failed is recorded and remembered
-   (`inspection_records`).
-5. A server that runs is not started a second time: the running connection is listed again.
-6. Whoever asks may wait for what it comes to (`inspect`), or only until it is recorded that it begins (`begin`). Then
-   it goes on by itself, and ends with the guard.
+1. A server that is not running is started, or contacted, once: it lists what it offers and is stopped. The listing
+   waits for review; none of it is offered to agents.
+2. It gets no secrets: no reference is resolved, no header is sent and no environment value is passed, except what
+   decides which code runs, and what the reviewer names.
+3. It runs in its declared sandbox, as it will after approval. If it has none, or this machine cannot provide one, the
+   reviewer must consent after being shown what would be executed. From then on it runs unconfined, which is a different
+   launch; an inspection without consent, where a sandbox is possible, restores the declared one.
+4. The inspection is recorded before it begins. If it cannot be recorded, or the server was blocked, started, stopped or
+   redeclared by then, it does not happen. A failure is recorded and remembered (`inspection_records`).
+5. A running server is not started a second time: its connection lists again.
+6. The reviewer may wait for the result (`inspect`), or only until the beginning is recorded (`begin`). The inspection
+   then continues in the background, and ends with the guard.
 """
 
 import shlex

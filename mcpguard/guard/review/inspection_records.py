@@ -1,13 +1,13 @@
 """Records how inspections begin and end, and remembers why one failed.
 
 Rules kept here:
-1. That an inspection begins is stored with the server before anything runs, and stays until it is known how it ended.
-   One that succeeds leaves a listing (`policy.quarantine`); one that fails leaves why, in a record and with the server.
-2. An inspection that is cut off, by whatever ends it, has failed. What the guard could not say any more before it
-   ended, it says when it starts again.
-3. What is remembered is of the launch that was looked at. Is it launched otherwise by now, or did it list what it
-   offers since, only the record is kept.
-4. The words of the server are kept apart from the reason, with the server: no record holds them.
+1. The beginning is stored with the server before anything runs, and stays until the end is known. A success leaves a
+   listing (`policy.quarantine`); a failure leaves its reason, in a record and with the server.
+2. An inspection that is interrupted, by any cause, has failed. If the guard could not record that before it ended, it
+   does so at its next start.
+3. The remembered failure belongs to the inspected launch. If the launch has changed, or the server has listed since,
+   only the record is kept.
+4. The server's own words are kept with the server, apart from the reason: no record contains them.
 """
 
 from collections.abc import Iterable

@@ -1,9 +1,9 @@
-"""What a server wrote to its standard error during an inspection that failed.
+"""The last lines that a server wrote to its standard error during a failed inspection.
 
 Rules kept here:
-1. Only what it wrote since the inspection began, and of that the last lines.
-2. They are made fit to be read by anybody, agents included (`log_lines`): what the server was given is masked, what
-   looks like a secret or steers agents is withheld, nothing in it is hidden.
+1. Only lines written since the inspection began are read, and of these only the last.
+2. They are made safe for any reader, agents included (`log_lines`): the server's secrets are masked, suspected secrets
+   and prompt injection are withheld, and hidden characters are made visible.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The fingerprint of a launch: of what would run, and of its sandbox."""
+"""The fingerprint of a launch: it covers what would run, and its sandbox."""
 
 from dataclasses import dataclass, field
 

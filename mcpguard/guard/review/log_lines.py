@@ -1,11 +1,11 @@
-"""Makes lines of a server's log fit to be read by an agent.
+"""Makes lines of a server's log safe for an agent to read.
 
 Rules kept here:
-1. What the server was given and may be a secret is masked, and so are the usual ways to write it.
-2. A line that looks like a secret, or in which inspection finds an order, is replaced by a sentence of ours. So are
-   lines which are that only together.
-3. In what is left nothing moves a cursor and nothing is hidden.
-4. The work is bounded. What could not be looked at in so much work is withheld, all of it.
+1. Possible secrets that the server was given are masked, in all their usual spellings.
+2. A line that looks like a secret or a prompt injection is replaced by a sentence of the guard's. So are lines that do
+   so only together.
+3. The rest contains no cursor control and nothing hidden.
+4. The work is bounded. Everything that could not be checked within the bound is withheld.
 """
 
 import re

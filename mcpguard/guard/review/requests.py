@@ -1,11 +1,10 @@
-"""`isolation` and `oauth` in what callers declare: members of other programs, taken as a request to people.
+"""`isolation` and `oauth` in callers' declarations: settings of other programs, kept as requests to reviewers.
 
 Rules kept here:
-1. Nothing that is asked for is in force. It is kept beside the launch, makes it no other launch, and is shown to
-   whoever reviews the server, with who asked.
-2. It is merged as a patch is: objects deeply, and null takes back.
-3. What is kept is bounded in size and depth, and holds no secret: one that is given here would be read by everybody who
-   may look at the server.
+1. No request is in force. Requests are kept beside the launch, do not change it, and are shown to the reviewer of the
+   server with the caller's name.
+2. Requests are merged like a patch: objects recursively, and null withdraws one.
+3. Requests are bounded in size and depth, and contain no secrets: everybody who may view the server could read one.
 """
 
 import json

@@ -1,11 +1,11 @@
-"""What a sandboxed server probably needs and does not get, as a hint for the reviewer.
+"""Hints for the reviewer: what a sandboxed server probably needs and does not get.
 
 Rules kept here:
-1. It is told from what is known anyway: what the server wrote to its standard error, how its last inspection failed,
-   and what its tools say of themselves. Nothing is run, watched or asked for this.
-2. It suggests, and chooses nothing. What is said is a sentence of ours with the phrase that was found, and the name of
-   a tool; nothing else of what a server wrote.
-3. What the profile gives is not suggested.
+1. Hints use only what is already known: the server's standard error, the failure of its last inspection, and its tools'
+   descriptions of themselves. Nothing is run, watched or requested for them.
+2. Hints suggest, and decide nothing. Each is a sentence of the guard's with the phrase that was found and the name of a
+   tool; nothing else that a server wrote.
+3. Nothing is suggested that the profile already gives.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping

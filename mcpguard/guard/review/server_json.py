@@ -1,10 +1,10 @@
 """Servers and capabilities as JSON, the same for pages, the API and commands.
 
 Rules kept here:
-1. No secret is shown: of the environment and of headers the references in clear, of what was written out only that it
-   is there. What decides which code runs is shown, as a person has to judge it.
-2. What a server wrote is passed on as it is, and beside it so that nothing hides in it.
-3. What takes long is done aside.
+1. No secret is shown: environment variables and headers appear in clear only as references, literal values only by
+   name. What decides which code runs is shown, as a reviewer has to judge it.
+2. Text of a server is passed on unchanged, and beside it in a form in which nothing can hide.
+3. Slow work runs in a thread.
 """
 
 import re

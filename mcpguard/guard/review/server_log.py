@@ -1,10 +1,10 @@
-"""The end of a server's log, for agents and reviewers who have to find out why it does not work.
+"""The end of a server's log, for agents and reviewers who diagnose why it does not work.
 
 Rules kept here:
-1. Only callers that are known by a token are told, and only of servers that are within their reach and approved: a
-   server that no person has approved has no way to speak to an agent.
+1. Only agents with a token may read it, and only for approved servers within their scope: an unapproved server has no
+   way to speak to an agent.
 2. A server that is out of scope and a server that does not exist look the same.
-3. Whatever an agent is told is screened (`log_lines`), one log at a time and aside, so that nobody else waits for
+3. Everything an agent gets is screened (`log_lines`), one log at a time and in a thread, so that nothing else waits for
    it.
 """
 

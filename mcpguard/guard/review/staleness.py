@@ -1,4 +1,4 @@
-"""Whether a server is still as the reviewer saw it who decides about it."""
+"""The check that a server is still as the deciding reviewer saw it."""
 
 from typing import Final
 

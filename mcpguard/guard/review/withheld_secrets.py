@@ -1,4 +1,4 @@
-"""The declaration with which a server is inspected: without secrets, but for those that the reviewer names."""
+"""The declaration with which a server is inspected: without secrets, except those that the reviewer names."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""Searches tools by what they do, and fits the matches into an answer."""
+"""Searches tools by what they do, and fits the matches into one answer."""

@@ -1,6 +1,6 @@
 """The answer to a search, the same at every door: the best matches, and notices about servers that are missing.
 
-Rule kept here: what a server says is shown only of tools that a person approved as they are.
+Rule kept here: text of a server is shown only for tools that a reviewer approved in their current definition.
 """
 
 from collections.abc import Iterator, Sequence

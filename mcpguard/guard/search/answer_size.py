@@ -1,9 +1,9 @@
 """Bounds the size of one answer, and says what was left out.
 
 Rules kept here:
-1. Definitions that are shown have no more than `MOST_BYTES` together. First everything is shown in short; what room is
-   left goes to whole definitions, the best first.
-2. Nothing is left out and nothing is cut without a word about it.
+1. The definitions in an answer have at most `MOST_BYTES` together. First every tool is shown in short form; the
+   remaining room goes to full definitions, the best matches first.
+2. Nothing is left out or shortened without a notice.
 """
 
 from collections.abc import Mapping, Sequence

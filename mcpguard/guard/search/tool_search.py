@@ -1,11 +1,11 @@
 """Searches tools by what they do, in an index that follows the catalog.
 
 Rules kept here:
-1. Only what agents may find and call is in it. What leaves the catalog is not found from that moment on, whether the
-   index has followed yet or not.
-2. A server's texts are prepared aside, one server after the other; searching never waits for that, and what lists the
-   same tools again is not prepared again.
-3. A server whose texts cannot be prepared is not found, which is logged, and costs nobody else anything.
+1. Only tools that agents may find and call are found. A tool that leaves the catalog is not found from that moment on,
+   even if the index lags behind.
+2. Texts are prepared in a thread, one server after another; a search never waits for that, and an unchanged list of
+   tools is not prepared again.
+3. A server whose texts cannot be prepared is logged and not found; nothing else is affected.
 """
 
 from collections.abc import Mapping

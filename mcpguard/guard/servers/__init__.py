@@ -1,1 +1,1 @@
-"""The servers that the guard knows, their status, and what becomes of what they list."""
+"""The servers that the guard knows, their status, and the processing of what they list."""

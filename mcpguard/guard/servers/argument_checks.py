@@ -1,10 +1,10 @@
 """Compares the arguments of calls with the approved definitions.
 
 Rules kept here:
-1. A call is judged several times while it lasts, and what its arguments are is found out once. Only where another
-   definition is in force meanwhile are they compared anew.
-2. Schemas are made ready for use when they are needed, and kept by the fingerprint of the definition they are part of;
-   those that were not used for longest go first.
+1. A call is judged several times while it lasts, but its arguments are checked only once. They are compared again only
+   if another definition has come into force.
+2. Schemas are compiled when first needed, and cached by the fingerprint of their definition; the least recently used
+   are evicted first.
 """
 
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The records about servers, capabilities, callers and holds: what was added, decided, and changed by the guard itself.
+"""The records about servers, capabilities, callers and holds: additions, decisions, and changes by the guard itself.
 
 docs/ledger-format.md lists the fields of each kind.
 """

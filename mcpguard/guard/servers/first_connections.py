@@ -1,9 +1,9 @@
 """Bounds the calls that wait for the first connection to a server.
 
 Rules kept here:
-1. At one server a caller has as many of them as the server would work on at once; together there are as many as may
-   wait for any server. Whoever finds no place is sent away.
-2. A call waits as long as it may take, and no longer than the first attempt does.
+1. For one server, a caller may have as many waiting calls as the server works on at once, and all callers together as
+   many as its queue holds. Further calls are refused.
+2. A call waits no longer than its own timeout, nor than the first connection attempt.
 """
 
 from collections.abc import Iterator

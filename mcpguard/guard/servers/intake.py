@@ -1,16 +1,15 @@
-"""Takes in what servers list: it is compared with what was approved, and only then offered to agents.
+"""Takes in what servers list: a listing is compared with the approvals, and only then offered to agents.
 
 Rules kept here:
-1. Whatever a server lists counts whole, and what it listed before counts no more. Of several listings that wait, only
-   the newest is taken in.
-2. Reading a listing may take long, so it is done aside, for two servers at once, and no server gets more than a tenth
-   of that time.
-3. A listing is of the server that was declared when it ran. Is it declared otherwise by now, or was another program
-   looked at since, its listing says nothing.
-4. What cannot be taken in is not in force; it is tried again, and costs nobody but that server.
-5. What is listed is inspected aside too, in portions between which others have their turn. What is found is stored with
-   what is listed, in one transaction. It advises people; no call is judged by it.
-6. A server whose program is another than the one that was observed is quarantined without having run.
+1. A listing is taken in whole and replaces the previous one. Of several pending listings of a server, only the newest
+   is processed.
+2. Reading a listing may be slow, so it runs in threads, two at once, and no server gets more than a tenth of the time.
+3. A listing belongs to the server as declared when it ran. If the launch has changed, or another program was inspected
+   since, the listing is ignored.
+4. A listing that cannot be taken in is not in force; it is tried again, and affects no other server.
+5. Inspection runs in threads too, in portions between which other servers have their turn. Findings are stored with the
+   listing, in one transaction. They advise reviewers; no call is judged by them.
+6. A server whose program differs from the observed one is quarantined without having run.
 """
 
 from collections.abc import Callable

@@ -1,13 +1,13 @@
-"""The findings of inspection in what a server lists and in its launch, as the guard keeps them.
+"""The inspection findings in a server's listing and launch, as the guard keeps them.
 
 Rules kept here:
-1. A definition that was inspected in the same surroundings is not inspected again: what a server lists every minute
-   costs nothing the second time.
-2. The work is done in portions, so that a server that lists much keeps no other waiting.
-3. Whether patterns can be used is tried at a few definitions of a listing only; calls find it out for themselves.
-4. Where inspection itself fails, that is a finding, and ends nothing.
-5. Of each definition so many findings are kept, of each rule the first before any second one.
-6. What cannot be read has no findings: nobody can approve it.
+1. An unchanged definition is not inspected again while the tools around it are the same: repeating a listing every
+   minute costs nothing.
+2. The work is done in portions, so that a server with a long listing delays no other.
+3. Whether patterns can be compiled is tried for only a few definitions of a listing; for the rest, calls find out.
+4. A failure of the inspection itself is a finding, and stops nothing.
+5. The findings kept of each definition are bounded; the first of every rule comes before a second of any.
+6. A definition that cannot be read has no findings: it cannot be approved.
 """
 
 import traceback

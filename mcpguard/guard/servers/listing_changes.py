@@ -1,9 +1,9 @@
-"""Works out what a listing changes, by comparing it with what is known. Nothing is carried out here.
+"""Computes what a listing changes, by comparing it with the known state. Nothing is carried out here.
 
 Rules kept here:
-1. Who a server is comes first: where that is another now, everything that was approved of it is forgotten.
-2. What is gone, and was never decided about, is forgotten where there is too much of it.
-3. What changes is recorded with it; of what is merely listed again there is no record.
+1. The server's identity comes first: if it has changed, all its approvals are forgotten.
+2. Capabilities that are gone and were never decided about are forgotten if there are too many.
+3. Changes are recorded with the listing; an unchanged listing leaves no record.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The tools of other servers, beside which a definition is inspected: read once for each change of them."""
+"""The tools of other servers, beside which a definition is inspected; read again only when they change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The one place where the catalog is replaced, and from which its subscribers are told."""
+"""The only place that replaces the catalog, and that notifies its subscribers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,7 @@
-"""The servers that the guard knows and their status: the memory that calls are judged from.
+"""The servers that the guard knows and their status, in memory: calls are judged from it.
 
-Only `standings` changes what is here, and the store has all of it but the listing. What was found in what servers list
-advises people; no call is judged by it.
+Only `standings` changes this state, and the store has all of it but the listing. Findings in what servers list advise
+reviewers; no call is judged by them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,8 +1,8 @@
-"""When a record is made of other findings in what a server lists, although it lists the same.
+"""Decides when new findings in an unchanged listing are recorded.
 
-What is found in one server's definitions may depend on what others list, which they may change as often as they like.
-So it is compared with what was recorded last, and recorded once in a while: the ledger never says the opposite of what
-is so for longer than that, and nobody can fill it.
+The findings in one server's definitions may depend on what others list, which those may change as often as they like.
+So they are compared with the last recorded ones, and recorded only once per interval: the ledger is never outdated for
+longer than that, and no server can fill it.
 """
 
 from dataclasses import dataclass

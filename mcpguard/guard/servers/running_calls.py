@@ -1,10 +1,11 @@
-"""Calls that are queued, parked or in flight, and how they are cut off when what they call is no longer approved, or
-their caller is revoked.
+"""Calls that are queued, parked or in flight, and how they are cut off.
+
+That happens when the called capability is no longer approved, or the caller is revoked.
 
 Rules kept here:
-1. A call that is cut off is ended where it stands: what was not sent is not sent any more, the server is told that
-   what was sent is taken back, and a late reply reaches nobody.
-2. Whoever cuts does not wait; the calls end by themselves, each with its own closing.
+1. A call that is cut off ends where it is: if unsent, it is not sent any more; if sent, the server is told that it is
+   cancelled, and a late reply reaches nobody.
+2. Cutting off does not wait; the calls end by themselves, each with its own closing.
 """
 
 from collections.abc import Callable

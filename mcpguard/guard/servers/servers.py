@@ -1,4 +1,4 @@
-"""The servers as a call meets them: their status, what they may ask, and whether their listing is in force."""
+"""The servers from the viewpoint of a call: their status, what they may ask, and whether their listing is in force."""
 
 from collections.abc import Iterator
 

@@ -1,12 +1,12 @@
-"""The one place where the status of servers and capabilities is changed.
+"""The only place that changes the status of servers and capabilities.
 
 Rules kept here:
-1. A change and the records of it are one transaction. What cannot be recorded does not happen.
-2. What narrows takes effect before it is stored, and what widens after: no call is judged by more than is stored.
-3. When something leaves `approved`, the calls about it are cut off, subscriptions to it end, and a server that is not
-   wanted any more is stopped, all at once.
-4. A server that is declared otherwise is connected anew, which knows nothing of subscriptions: they end.
-5. Changes to one server come one after the other, and none is left half done because somebody stopped waiting for it.
+1. A change and its records are one transaction. What cannot be recorded does not happen.
+2. What restricts takes effect before it is stored, what permits after: no call is judged by more than is stored.
+3. When something leaves `approved`, its calls are cut off, subscriptions to it end, and a server that should no longer
+   run is stopped, all at once.
+4. A server whose declaration changes is reconnected. The new connection has no subscriptions, so they end.
+5. Changes to one server run one after another, and none stays half done because its client disconnects.
 """
 
 from collections.abc import Callable, Iterable

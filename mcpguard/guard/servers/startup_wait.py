@@ -1,4 +1,4 @@
-"""Waiting for servers at the start: for all that are expected, and only until each was tried once."""
+"""The wait for servers at startup: for all that are expected, and only until each was tried once."""
 
 from collections.abc import Iterable
 

@@ -1,10 +1,10 @@
 """Subscriptions to changes of resources.
 
 Rules kept here:
-1. A subscription hears nothing before the call that asked for it was allowed, and nothing after it was closed.
-2. Whoever has a subscription closes it, however it came to its end. Then the server is told, if it was the last one.
-3. When what a subscription is about may not be read any more, or its server is declared otherwise, it ends: who
-   subscribed has to ask again.
+1. A subscription receives nothing before its call was allowed, and nothing after it was closed.
+2. The owner of a subscription closes it, however it ended. The server is told when the last one closes.
+3. A subscription ends when its resource may no longer be read, or the server's declaration changes: the client has to
+   subscribe again.
 """
 
 from collections.abc import Callable

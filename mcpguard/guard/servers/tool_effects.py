@@ -1,6 +1,6 @@
-"""What definitions of tools tell about what the tools do: their effect, and whether they reach other systems.
+"""The effects of tools as their definitions show them, and whether the tools reach other systems.
 
-The same definition says the same, so it is read once.
+The same definition always gives the same result, so it is read once.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,1 +1,1 @@
-"""The outcomes of calls: counted, and told to listeners as they happen."""
+"""The outcomes of calls: counted, and reported to listeners as they happen."""

@@ -1,10 +1,10 @@
 """Counts calls, their durations, and findings in them, for the metrics.
 
 Rules kept here:
-1. What is counted by is ours: names of servers that are there, and words of closed lists. Everything else, and whatever
-   is beyond a bound, is `OTHER`, so that nobody makes the tables grow by what they call or say.
-2. Neither callers nor tools are counted by: the audit log has them.
-3. A server that is gone is forgotten with its counts.
+1. Labels come only from the guard: names of existing servers, and words of closed lists. Everything else, and
+   everything beyond a bound, is `OTHER`, so that no agent or server can make the tables grow.
+2. Neither callers nor tools are labels: the audit log has them.
+3. A server that is removed is forgotten with its counts.
 """
 
 from bisect import bisect_left

@@ -1,10 +1,11 @@
-"""Tells listeners what became of each call, so that they can count or trace it.
+"""Tells listeners the outcome of each call, so that they can count or trace it.
 
 Rules kept here:
-1. A call is in one stage at a time, from its first judgement until its closing is stored. Only what the guard does in
-   between is its own time: not what the server takes, nor a person.
-2. Each call is told once, when it has ended, however it did; what the store had to refuse as overtaken is none yet.
-3. Whoever listens does not wait and does not fail, and tells nobody what a server or an agent wrote.
+1. A call is in one stage at a time, from its first judgement until its closing is stored. The guard's own time excludes
+   the stages that wait for a server or a reviewer.
+2. Each call is reported once, when it has ended, in whatever way; an attempt that the store rejected as overtaken is
+   not yet a call.
+3. A listener must not wait or fail, and passes on nothing that a server or an agent wrote.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,13 +1,12 @@
-"""Facts that are recorded once a minute and not each time, so that nobody can flood the audit log with them.
+"""Facts that are recorded once a minute instead of each time, so that nobody can flood the audit log with them.
 
 Rules kept here:
-1. What is alike within a minute is one record with a count. The number of different ones is bounded too; what comes
-   beyond it is counted as `other`. So is what one caller was shown beyond `MOST_OF_ONE`, for callers choose the names
-   that they ask about, and must crowd out nobody.
-2. Of a query only the beginning is kept, and nothing where any of it looks like a secret.
-3. What was turned away since the start is counted in all as well (`since_start`), by door
-   and by why.
-4. What could not be recorded is kept and recorded when the ledger can write again.
+1. Equal facts within a minute are one record with a count. The number of different ones is bounded; those beyond it
+   count as `other`. So do disclosures to one caller beyond `MOST_OF_ONE`: callers choose the names they ask about, and
+   must not crowd out others.
+2. Of a query only the beginning is kept, and nothing if any of it looks like a secret.
+3. Rejected requests and sign-ins are also counted in total since the start (`since_start`), by door and cause.
+4. Counts that could not be recorded are kept, and recorded when the ledger can write again.
 """
 
 from collections import Counter

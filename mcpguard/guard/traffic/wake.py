@@ -1,4 +1,4 @@
-"""Sleeping until a moment comes, or until something changes before that."""
+"""A sleep that ends at a given moment, or earlier when something changes."""
 
 import anyio
 

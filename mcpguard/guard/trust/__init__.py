@@ -1,1 +1,1 @@
-"""Settings that may loosen protection, and the rules that they result in."""
+"""Settings that may loosen protection, and the rules that result from them."""

@@ -1,11 +1,11 @@
-"""Settings that may loosen protection: which values are in force, and which wait to be confirmed.
+"""Settings that may loosen protection: the values in force, and those that wait to be confirmed.
 
 Rules kept here:
-1. The first start confirms what it finds. From then on, more than was confirmed does not take effect, whoever wrote it
-   into the file or the environment; less takes effect and is confirmed at once.
-2. Whoever confirms says which values they saw; others are not confirmed. It takes effect at the next start.
-3. Whether the shell may confirm is decided by the settings that are in force, not by those that wait.
-4. What is confirmed and the record of it are one transaction.
+1. The first start confirms the values it finds. From then on, a looser value does not take effect before it is
+   confirmed, whoever wrote it into the file or the environment; a tighter one takes effect and is confirmed at once.
+2. A confirmation names the values that the person saw; no others are confirmed. They take effect at the next start.
+3. Whether the shell may confirm is decided by the settings in force, not by those that wait.
+4. A confirmation and its record are one transaction.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""The rules that every call is judged by, for people: each with what it checks, and the settings that it comes from.
+"""The rules that every call is judged by, as shown to people: what each checks, and the settings behind it.
 
-Rule kept here: the order is the one in which calls are judged (`policy.judge`). A rule without a setting is one that
-nothing switches off; a setting here is as it is in force, which is not always as it was written (`confirmed_settings`).
+Rule kept here: the order is that of judgement (`policy.judge`). A rule without a setting cannot be switched off; a
+setting is shown with its value in force, which may differ from the configured one (`confirmed_settings`).
 """
 
 from dataclasses import dataclass

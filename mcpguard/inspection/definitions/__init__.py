@@ -1,1 +1,1 @@
-"""Finds attacks in what servers list, and risks in how they are launched."""
+"""Detects attacks in the definitions that servers list, and risks in how servers are launched."""

@@ -1,10 +1,10 @@
-"""Inspects a definition: runs every detector on it, and adds their findings up to a risk.
+"""Inspects a definition with every detector, and combines their findings into a risk score.
 
 Rules kept here:
-1. Findings advise. Whatever they are, a definition that is new or changed needs approval.
-2. The risk is the chance that at least one of the broken rules is right, as if they were independent. A rule that is
-   broken many times counts once. A hard finding flags a definition by itself.
-3. The work is bounded whatever the definition contains, and what was not inspected is a finding.
+1. Findings are advisory. With or without findings, a new or changed definition needs approval.
+2. The risk is the probability that at least one broken rule is right, treating rules as independent. A rule that is
+   broken several times counts once. A single hard finding is enough to flag a definition.
+3. The work is bounded whatever the definition contains, and a part that was not inspected is reported as a finding.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """Inspects how a server is launched or reached (T24).
 
-Evidence is a place in the launch: `/command`, `/arguments/0`, `/url`, or a variable's or header's name. Values of the
-environment are templates that may hold secrets: only their names are inspected.
+Evidence is a place in the launch: `/command`, `/arguments/0`, `/url`, or the name of a variable or header. Values of
+variables and headers are templates that may hold secrets, so only their names are inspected.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""Findings as SARIF 2.1.0, in pieces, so that a file of any length can be written while it is read.
+"""Writes findings as SARIF 2.1.0, piece by piece, so that a file of any length is written while it is scanned.
 
-The document has no text of a definition: it points to a line of the scanned file, a JSON path and a span.
+The document contains no text of a definition. It refers to a line of the scanned file, a JSON path and a span.
 """
 
 from collections.abc import Iterable, Iterator

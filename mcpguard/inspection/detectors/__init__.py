@@ -1,1 +1,1 @@
-"""Detectors, one in each file: each searches a definition and its surroundings for one kind of behaviour."""
+"""Detectors, one per file. Each searches a definition and its surroundings for one kind of behaviour."""

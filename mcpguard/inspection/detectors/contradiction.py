@@ -1,4 +1,4 @@
-"""Detects annotations that promise less than the tool's own name says it does (T10)."""
+"""Detects annotations that claim a tool is safer than its name suggests (T10)."""
 
 from collections.abc import Iterator
 from typing import Final

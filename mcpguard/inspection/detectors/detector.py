@@ -1,10 +1,10 @@
-"""The parts of a detector: its rules, the phrases it looks for, and what it knows of the surroundings.
+"""The building blocks of a detector: its rules, the phrases it searches for, and the other tools it knows of.
 
 Rules kept here:
-1. A detector is a pure function and the rules whose findings it may return. It never repeats a text: a title is a
-   constant, evidence is a path and a span.
-2. A sentence that speaks about attacks (a scanner's, a manual's) is no order. A finding in it counts little, and is
-   never hard.
+1. A detector is a pure function plus the rules whose findings it may return. It never repeats inspected text: a title
+   is a constant, and evidence is a path and a span.
+2. A sentence that describes attacks (in a scanner's or a manual's text) is not an order. A finding in it counts little
+   and is never hard.
 """
 
 from collections.abc import Callable, Iterator, Mapping

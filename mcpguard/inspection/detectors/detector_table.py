@@ -1,10 +1,10 @@
-"""Every detector, what it is used on, and what each of its rules weighs in a reply: the only list of them.
+"""The only list of detectors: where each is applied, and what each of its rules weighs in a reply.
 
 Rules kept here:
-1. To add a detector is to add a small file beside this one, and a row here.
-2. A detector that is used on replies has a weight for each of its rules. In a definition the confidence of a rule
-   counts; a reply is data and only several signs together say something, so there a sign weighs less. A rule that is
-   to count for nothing in a reply has 0, so that none is forgotten.
+1. To add a detector, add a small file beside this one and a row to this table.
+2. A detector that is applied to replies has a weight for each of its rules. In a definition, a rule counts with its
+   confidence. A reply is data, and only several signs together mean anything, so a sign weighs less there. A rule that
+   does not count in replies has weight 0, so that no rule is forgotten.
 """
 
 from collections.abc import Iterable, Mapping

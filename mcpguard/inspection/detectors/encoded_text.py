@@ -1,7 +1,6 @@
-"""Detects commands and orders in encoded text, which a person does not see and a model can read (T4).
+"""Detects commands and orders in encoded text, which a reviewer does not notice and a model can decode (T4).
 
-Decoded text is passed to the other detectors. What they find there, and not in the text as it stands, was hidden by
-encoding it.
+Decoded text is passed to the other detectors. What they find only there was hidden by encoding it.
 """
 
 from collections.abc import Iterator

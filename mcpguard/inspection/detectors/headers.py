@@ -1,4 +1,4 @@
-"""Detects `x-mcp-header`: parameters that clients copy into headers, where others read and log them (T22)."""
+"""Detects `x-mcp-header`: parameters that clients copy into HTTP headers, where others read and log them (T22)."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice

@@ -1,7 +1,7 @@
-"""Detects characters that a person does not see, or that show text in another order than a model reads it (T3).
+"""Detects characters that are invisible to a person, or that display text in a different order than it is read (T3).
 
-Emoji, flags and the joiners that some scripts need are allowed where they belong. Marks that come with pasted text
-weigh little: one zero-width space at the end of a line is no attack.
+Emoji, flags, and the joiners that some scripts need are allowed where they belong. Marks that are common in pasted text
+weigh little: a single zero-width space at the end of a line is not an attack.
 """
 
 import unicodedata

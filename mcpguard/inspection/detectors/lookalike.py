@@ -1,4 +1,4 @@
-"""Detects names that can be mistaken for those of other servers' tools (T7)."""
+"""Detects tool names that can be mistaken for names of other servers' tools (T7)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Detects markup that a person does not see and a model reads: comments, hiding styles, images that leak data (T3)."""
+"""Detects markup that a person does not see but a model reads: comments, hiding styles, images that leak data (T3)."""
 
 import re
 from collections.abc import Iterator

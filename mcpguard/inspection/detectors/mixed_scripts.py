@@ -1,4 +1,4 @@
-"""Detects letters of one script that pass for those of another, within words (T3)."""
+"""Detects words in which letters of one script imitate letters of another (T3)."""
 
 import unicodedata
 from collections.abc import Iterator

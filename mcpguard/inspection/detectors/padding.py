@@ -1,4 +1,4 @@
-"""Detects whitespace that pushes text out of view (T3), and long runs that nobody can read (T4)."""
+"""Detects whitespace that pushes text out of view (T3), and long unreadable runs of characters (T4)."""
 
 import re
 from collections.abc import Iterator

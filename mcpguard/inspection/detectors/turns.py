@@ -1,4 +1,4 @@
-"""Detects text that poses as a turn of the conversation, or as a system message above it (T1)."""
+"""Detects text that imitates a turn of the conversation or a system message (T1)."""
 
 import re
 from collections.abc import Iterator

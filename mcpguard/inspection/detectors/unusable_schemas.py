@@ -1,6 +1,6 @@
-"""Detects schemas that nothing can be validated against: too large, too costly, recursive, or remote (T27).
+"""Detects schemas that nothing can be validated against: too large, too costly, self-defining, or remote (T27).
 
-Compiling the patterns of a schema takes long and blocks everything else. So the detector leaves patterns out, and a
+Compiling the patterns of a schema is slow and blocks every thread. The detector therefore ignores patterns, and a
 caller that inspects many definitions decides how often to check them (`find_unusable_patterns`).
 """
 

@@ -1,10 +1,10 @@
-"""Finds the parts that two sequences have in common, at a cost that is bounded whatever they contain.
+"""Finds the common parts of two sequences at a cost that is bounded whatever they contain.
 
 Rules kept here:
-1. The shortest difference is searched for first (Myers), up to a number of edits. Where two sequences differ by more,
-   elements that occur exactly once in both divide them, and the parts between are aligned one by one.
-2. Every step is paid from an `Effort`. When it is used up, what has not been aligned counts as different: the result
-   is then coarser, never wrong.
+1. The shortest difference is searched for first (Myers), up to a limit on the number of edits. Sequences that differ by
+   more are split at elements that occur exactly once in both, and the parts in between are aligned separately.
+2. Every step is charged to an `Effort`. When it is used up, everything not yet aligned counts as different: the result
+   becomes coarser, never wrong.
 """
 
 from bisect import bisect_left

@@ -1,12 +1,12 @@
-"""Compares two strings word by word, for a person to read.
+"""Compares two strings word by word, for display to a person.
 
 Rules kept here:
-1. Kept and removed spans, joined, are the old string exactly; kept and added spans are the new one.
-2. Words are not divided, except by hidden characters: where nothing but those differs, only they are removed or
-   added. (A word of hundreds of letters may be divided too.)
-3. Where a person would read one phrase replaced by another, it is one removed and one added span (`phrases`).
-4. The cost is bounded by the `Effort`. What is different and could not be paid for is one removed and one added span,
-   and the answer says that it is `coarse`.
+1. Kept and removed spans, joined, are exactly the old string; kept and added spans are exactly the new one.
+2. Words are not split, except at hidden characters: where two words differ only in those, only they are removed or
+   added. (A word of hundreds of letters may be split too.)
+3. Where a reader sees one phrase replaced by another, the diff has one removed and one added span (`phrases`).
+4. The cost is bounded by the `Effort`. Differences that exceed it become one removed and one added span, and the result
+   is marked `coarse`.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """The differences between two JSON values.
 
-Nothing here is cut or escaped: `before` and `after` are the values themselves. `shown_values` makes them readable.
+Nothing is cut or escaped: `before` and `after` are the values themselves. `shown_values` makes them readable.
 """
 
 from dataclasses import dataclass

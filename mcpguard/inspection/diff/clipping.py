@@ -1,10 +1,10 @@
-"""Makes foreign text fit to be read beside ours: nothing hides in it, it has an end, and it cannot speak in our name.
+"""Makes untrusted text safe to show beside mcpguard's own: nothing hidden, bounded, and never mistaken for ours.
 
 Rules kept here:
-1. Hidden characters are shown as code points, and so are spaces that only look like one. A line break stays one.
-2. What we say within foreign text stands in ⟨these brackets⟩. Foreign text has none: its own are shown as code points.
-3. Long text is cut in the middle, because what matters may stand at its end, and the cut says how much is missing. One
-   character over and over, which would push the rest out of view, is shown once with its number.
+1. Hidden characters are shown as code points, and so are characters that only look like a space. Line breaks are kept.
+2. What mcpguard inserts into untrusted text is in ⟨these brackets⟩. The text's own ones are shown as code points.
+3. Long text is cut in the middle, because the important part may be at its end, and the cut states how much is missing.
+   A long run of one character, which could push the rest out of view, is shown once with its count.
 """
 
 import json

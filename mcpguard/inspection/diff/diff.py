@@ -1,16 +1,17 @@
 """Compares two versions of a definition: what was added, removed and changed, and where.
 
-The values are JSON as `codec.strict` parses it: a tool, a resource, a template or a prompt, or a server's instructions
-(a string). Rules kept here:
-1. Applying all changes to the one gives the other: the removals from the last to the first, the changes, then the
-   additions from the first to the last.
-2. `1`, `1.0`, `true` and `"1"` are four values. A member that is null is there. The order of an object's members
-   means nothing; that of a list's elements does, and where only it changed, the change is one of the whole list.
-3. An element inserted into a list is one change: elements are matched by what they are (`elements`).
-4. What is read first is compared first: what a definition says of itself before what is nested in it, level by level.
-   So nothing that a server nests or makes up uses up the effort before the description is compared.
-5. The cost is bounded, however large and deep the values are. `left_out` says how many more changes there are, and
-   which places were not compared. Those may have changed or not.
+The values are JSON as parsed by `codec.strict`: a tool, resource, template or prompt, or a server's instructions (a
+string). Rules kept here:
+1. Applying all changes to the old value gives the new one: removals from last to first, then changes, then additions
+   from first to last.
+2. `1`, `1.0`, `true` and `"1"` are four different values. A member whose value is null is present. The order of an
+   object's members has no meaning; the order of a list's elements has, and if only the order changed, this is one
+   change of the whole list.
+3. An element inserted into a list is one change: elements are matched by identity (`elements`).
+4. Values are compared level by level in reading order: what a definition says of itself before what is nested in it. So
+   a server cannot use up the effort with nested or invented members before its description is compared.
+5. The cost is bounded, however large and deep the values are. `left_out` states how many more changes there are and
+   which places were not compared; those may or may not have changed.
 """
 
 from collections import deque

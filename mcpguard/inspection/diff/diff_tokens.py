@@ -1,7 +1,7 @@
-"""Splits text into pieces that are compared whole: sentences first, then words.
+"""Splits text into pieces that are compared as a whole: first sentences, then words.
 
-Joined, the pieces are the text. A hidden character is a piece of its own and never part of a word; so is a line break.
-Marks that combine with a letter belong to its word.
+The pieces, joined, are the text. A hidden character is a separate piece and never part of a word, and so is a line
+break. A combining mark belongs to the word of its letter.
 """
 
 import re

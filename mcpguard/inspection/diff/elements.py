@@ -1,7 +1,7 @@
 """Matches the elements of two versions of a list.
 
-Elements that are the same are matched first; between those, objects with the same `name`; what is left is matched in
-order if there is as much on both sides, or if there are only objects. Matches never cross over.
+Equal elements are matched first, and between them objects with the same `name`. The remaining elements are matched in
+order if both sides have equally many, or if all are objects. Matches never cross.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
-"""Cuts the place that a finding points to out of what a server wrote, for a person to read.
+"""Cuts out the part of a server's text that a finding points to, for display to a person.
 
-An excerpt is short, on one line, and nothing in it hides or speaks in our name (`clipping`). The finding stands between
-⟨»⟩ and ⟨«⟩, unless it is the whole text. Where the place is not known (a path that was cut, say), there is none.
+An excerpt is short and on one line; nothing in it is hidden or passes for text of mcpguard (`clipping`). The finding is
+between ⟨»⟩ and ⟨«⟩ unless it is the whole text. If the place is unknown (a truncated path, say), there is no excerpt.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,11 +1,11 @@
-"""Turns the shortest difference between two texts into one that reads well.
+"""Turns the shortest difference between two texts into a readable one.
 
 Rules kept here:
-1. Nothing is lost: the parts' old texts, joined, stay what they were, and so do the new ones.
-2. What two phrases have in common by chance (the spaces between their words, a "the" in the middle) is replaced with
-   them. Line breaks and hidden characters that were kept are always shown as kept.
-3. What was only added, or only removed, begins with a line or a sentence where that is possible.
-4. Where two words differ in hidden characters only, the difference is these characters.
+1. Nothing is lost: the old texts of all parts, joined, are unchanged, and so are the new ones.
+2. What two phrases have in common by chance (spaces between words, a "the" in the middle) counts as replaced with them.
+   Kept line breaks and kept hidden characters are always shown as kept.
+3. A part that was only added or only removed begins at a line or a sentence where possible.
+4. Where two words differ only in hidden characters, the difference consists of these characters.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,8 @@
-"""Tells whether two JSON values are exactly the same, at the speed of the encoder, up to a number of bytes.
+"""Tells whether two JSON values are identical, at the speed of the encoder, up to a limit of bytes.
 
-`==` does not tell: to it `1`, `1.0` and `true` are equal. Encoded with sorted keys, only the same values are equal.
-Values beyond that number of bytes, or that cannot be encoded (nested too deeply, integers beyond 64 bits), are not
-known to be the same; they have to be compared part by part.
+`==` cannot tell: it treats `1`, `1.0` and `true` as equal. Encoded with sorted keys, only identical values are equal.
+Values that exceed the limit or cannot be encoded (nested too deeply, integers beyond 64 bits) are not known to be
+identical and must be compared part by part.
 """
 
 from collections.abc import Sized

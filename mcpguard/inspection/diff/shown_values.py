@@ -1,11 +1,11 @@
-"""Shows a diff, to a program (`as_json`) or to a person at a terminal (`render_lines`).
+"""Renders a diff for a program (`as_json`) or for a person at a terminal (`render_lines`).
 
 Rules kept here:
-1. Whatever the diff contains, what is shown of it is limited (`clipping` cuts and escapes), and says what was left out.
-2. In lines for a terminal, `-` and `+` stand before what was removed and added, and `~` before a change. The lines of a
-   string begin with `|`, and have [-removed-]{+added+} in them. There are no colours.
-3. Foreign text never begins a line, and cannot look like a marker: a backslash breaks it up. Text in ⟨brackets⟩ is
-   ours.
+1. Whatever the diff contains, the output is bounded (`clipping` cuts and escapes) and states what was left out.
+2. In terminal lines, `-` and `+` precede what was removed and added, and `~` precedes a change. The lines of a string
+   begin with `|` and contain [-removed-]{+added+}. There are no colours.
+3. Untrusted text never begins a line and cannot imitate a marker: a backslash breaks it up. Text in ⟨brackets⟩ comes
+   from mcpguard.
 """
 
 from collections.abc import Iterator

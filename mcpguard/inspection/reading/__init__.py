@@ -1,1 +1,1 @@
-"""Reads text as words, decodes it, and matches phrases: the tools with which detectors read."""
+"""The tools with which detectors read text: splitting it into words, decoding it, and matching phrases."""

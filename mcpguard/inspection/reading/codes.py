@@ -1,7 +1,7 @@
-"""Encodings of text: how a run of each is found, and how it is decoded.
+"""Text encodings: how a run of each is found and decoded.
 
-Patterns are possessive and need nothing behind them, so each is linear. A run that decodes to no readable text (a
-digest, an image, an id) counts as nothing.
+Patterns are possessive and match regardless of what follows, so each takes linear time. A run that does not decode to
+readable text (a digest, an image, an id) is ignored.
 """
 
 import base64

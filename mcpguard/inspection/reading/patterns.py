@@ -1,11 +1,12 @@
-"""Patterns of meanings close to each other, and the search for them in a text.
+"""Patterns of meanings that stand close to each other, and the search for them in a text.
 
 Rules kept here:
-1. A pattern is meanings with distances between them: `NEVER 2 TELL 3 USER` is a word that means NEVER, after which at
-   most two words and then one that means TELL, and so on. `A|B` means either. `_` at the end of a pattern stands for
-   the end of a sentence or of the text.
-2. `~12 SEND SECRETS URL` is a word of each, in any order, the first and the last at most twelve words apart.
-3. The end of a sentence is further than a pattern reaches, unless it gives a greater distance (`tokens.SENTENCE`).
+1. A pattern is a sequence of meanings with distances: `NEVER 2 TELL 3 USER` matches a word that means NEVER, then after
+   at most two words one that means TELL, and so on. `A|B` means either. `_` at the end of a pattern stands for the end
+   of a sentence or of the text.
+2. `~12 SEND SECRETS URL` matches one word of each meaning, in any order, with at most twelve words between the first
+   and the last.
+3. A pattern does not reach across the end of a sentence unless it gives a greater distance (`tokens.SENTENCE`).
 4. Time is linear in the number of hits for each step.
 """
 

@@ -1,11 +1,11 @@
-"""Splits foreign text into words that can be compared with ours, each with its place in the original text.
+"""Splits untrusted text into words that can be compared with word lists, each with its place in the original text.
 
 Rules kept here:
 1. Case, accents, width, style and invisible characters make no difference. A look-alike of a Latin letter counts as
    that letter among Latin letters, and in a word that looks Latin as a whole.
-2. A Chinese or Japanese character is a word of its own, as there are no blanks to divide by.
-3. Time is linear. `position` counts words, and more where a sentence or a line ends, so that a distance between two
-   positions says how closely two words belong together.
+2. Each Chinese or Japanese character is a word, because these scripts have no blanks between words.
+3. Time is linear. `position` counts words, and adds more at the end of a sentence or a line, so that the distance
+   between two positions tells how closely two words belong together.
 """
 
 import re

@@ -1,10 +1,10 @@
-"""Finds the words and phrases of a vocabulary in a text, whatever their language.
+"""Finds the words and phrases of a vocabulary in a text, in any language.
 
 Rules kept here:
-1. A vocabulary is data: for each meaning the words and phrases that have it, parted by blanks. `_` stands for a blank
-   within a phrase, `*` at the end of an entry for any ending of its last word, and `+` for those of an English verb.
-2. Text is looked up in a tree of words, all meanings at once. The work for each word of a text is bounded by the
-   longest phrase, whatever the text.
+1. A vocabulary is data: each meaning lists its words and phrases, separated by blanks. `_` stands for a blank within a
+   phrase, `*` at the end of an entry for any ending of its last word, and `+` for the endings of an English verb.
+2. Text is looked up in a tree of words, for all meanings at once. The work per word of a text is bounded by the longest
+   phrase, whatever the text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

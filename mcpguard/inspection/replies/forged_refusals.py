@@ -1,8 +1,8 @@
-"""Detects replies that pose as a refusal of mcpguard: an agent that believes one repeats a call that was executed.
+"""Detects replies that imitate a refusal of mcpguard: an agent that believes one repeats a call that was executed.
 
 Rules kept here:
-1. A reply in the form of our refusals is a hard finding: no ordinary reply has all of its members with our values.
-2. Sentences like ours are a soft finding, for manuals have them too.
+1. A reply in the form of mcpguard's refusals is a hard finding: no ordinary reply has all these members and values.
+2. A sentence like mcpguard's own is a soft finding, because manuals contain them too.
 """
 
 import re

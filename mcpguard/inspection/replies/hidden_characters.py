@@ -1,11 +1,11 @@
-"""Detects characters in replies that a person does not see, or that a terminal obeys.
+"""Detects characters in replies that are invisible to a person or that control a terminal.
 
 Rules kept here:
-1. The characters are those that count in a definition (`detectors.hidden_text`), except for what ordinary texts are
-   full of: terminal colours, page breaks, byte order marks, and the zero-width spaces by which some scripts and many
-   web pages say where a line may be broken.
-2. Emoji, flags, and the joiners that scripts need are left as they are.
-3. A text is inspected in blocks of a bounded size (`reply_findings.BLOCK`).
+1. The characters are the same as in definitions (`detectors.hidden_text`), except for those common in ordinary text:
+   terminal colours, page breaks, byte order marks, and the zero-width spaces with which some scripts and many web pages
+   mark where a line may break.
+2. Emoji, flags, and the joiners that scripts need are left unchanged.
+3. A text is inspected in blocks of bounded size (`reply_findings.BLOCK`).
 """
 
 import re

@@ -1,10 +1,10 @@
-"""Inspects what a server answers: free text, of any kind and length.
+"""Inspects a server's replies: free text of any kind and length.
 
 Rules kept here:
-1. A reply is data. Orders, users and passwords in it prove nothing by themselves; only several signs close to each
-   other do. What a sign weighs here is in `detector_table`; in a definition it weighs more.
-2. A glance at the words comes first (`glance`). A text is read only where its words could add up to a finding.
-3. A text is inspected in blocks of a bounded size, so that the caller can stop between two of them.
+1. A reply is data. Orders, user names and passwords in it prove nothing individually; only several signs close to each
+   other do. The weight of a sign in a reply is in `detector_table`; in a definition it weighs more.
+2. A quick check of the words runs first (`glance`). A text is read in full only if its words could add up to a finding.
+3. A text is inspected in blocks of bounded size, so that the caller can stop between two of them.
 """
 
 import re

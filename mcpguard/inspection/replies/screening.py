@@ -1,11 +1,12 @@
-"""Scans what a server said (a result, an error, a message, a question) and makes it fit to be passed on.
+"""Scans what a server sent (a result, an error, a message, a question) and makes it safe to pass on.
 
 Rules kept here:
-1. Every string is scanned, wherever it stands, and names of members that are sentences. Images and audio are not, and
-   other bytes only if they are declared to be text.
-2. A finding names a rule, and repeats no part of a text.
-3. What need not change stays the very value that came.
-4. The work is done in blocks of a bounded size. `still` is asked between them; when it says no, `OutOfTime` is raised.
+1. Every string is scanned, wherever it is, and so are member names that are sentences. Images, audio, and bytes that
+   are not declared to be text are searched only for secrets that the server was given.
+2. A finding names a rule and repeats no part of a text.
+3. A value that needs no change is returned itself, not a copy.
+4. The work is done in blocks of bounded size. `still` is called between them; if it returns false, `OutOfTime` is
+   raised.
 """
 
 import base64

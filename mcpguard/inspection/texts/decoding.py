@@ -1,6 +1,6 @@
-"""Decodes a text: runs of codes (`codes`), percent signs, entities, shifted alphabets, and reversed letters.
+"""Decodes a text: encoded runs (`codes`), percent-encoding, entities, shifted alphabets, and reversed letters.
 
-Rule kept here: the work is bounded by the number of layers, how deep they go, and the characters in them.
+Rule kept here: the work is bounded by the number of layers, their depth, and the characters in them.
 """
 
 import html

@@ -1,9 +1,9 @@
-"""Tells which meanings a text may have, by its words alone: a glance that costs a fraction of reading it.
+"""Determines which meanings a text may have from its words alone, at a fraction of the cost of reading it in full.
 
 Rules kept here:
-1. A glance may see too much, and never misses what reading would find: it sees a meaning where all words of one of its
-   phrases stand somewhere in the text.
-2. Words are split and folded as for reading. Digits that stand for letters count as those.
+1. A glance may report too many meanings, but never misses one that reading would find: it reports a meaning if all
+   words of one of its phrases are somewhere in the text.
+2. Words are split and folded as in reading. Digits that stand for letters count as those letters.
 """
 
 import re

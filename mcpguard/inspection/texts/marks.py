@@ -1,4 +1,4 @@
-"""Finds meanings that are known by their form: paths of secret files, addresses, names like a tool's."""
+"""Finds meanings that are recognised by their form: paths of secret files, addresses, names that look like a tool's."""
 
 import re
 from bisect import bisect_left, bisect_right

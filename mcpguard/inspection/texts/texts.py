@@ -1,10 +1,10 @@
-"""Reads every string of a definition, with its place in it, once for all detectors.
+"""Reads every string of a definition, with its place, once for all detectors.
 
 Rules kept here:
-1. Names of members are strings like values, so that nothing can hide in one. The path of a name begins with `key:`.
-2. The work is bounded. Of a long string the beginning and the end are read, and of a definition a limited number of
-   characters; `DefinitionTexts.cut` says what was left out. Nothing here recurses, and nothing in a definition is
-   trusted to be of a type.
+1. Member names are read like values, so that nothing can be hidden in one. The path of a name begins with `key:`.
+2. The work is bounded. Only the beginning and the end of a long string are read, and a limited number of characters of
+   a definition; `DefinitionTexts.cut` states what was left out. Nothing here recurses, and no part of a definition is
+   assumed to have a certain type.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

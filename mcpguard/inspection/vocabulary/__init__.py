@@ -1,10 +1,10 @@
-"""The words and phrases that detectors look for, by meaning and in several languages.
+"""The words and phrases that detectors search for, by meaning and in several languages.
 
-They are data. `meanings` holds English and the first words of other languages, and says which meanings there are;
-`languages` holds more words of each language. To teach a language is to add a file to `languages`: its sections are
-named by meanings, and a section may have several. What an attack is made of stands in the detectors.
+They are data. `meanings` holds English and the basic words of other languages, and defines which meanings exist;
+`languages` holds more words of each language. To add a language, add a file to `languages`: its sections are named by
+meanings, and one section may have several. Which combinations of meanings form an attack is defined in the detectors.
 
-Words are parted by blanks. `_` stands for a blank within a phrase, `*` at the end for any ending, and `+` for the
+Words are separated by blanks. `_` stands for a blank within a phrase, `*` at the end for any ending, and `+` for the
 endings of an English verb. Case, accents and invisible characters make no difference.
 """
 

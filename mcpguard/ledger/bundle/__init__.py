@@ -1,1 +1,4 @@
-"""Bundles: exports with a signed manifest, which can be verified offline. docs/export.md is the specification."""
+"""Bundles: exports with a signed manifest, which can be verified offline.
+
+docs/export.md is the specification.
+"""

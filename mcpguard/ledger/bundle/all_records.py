@@ -1,4 +1,4 @@
-"""Verifies a bundle that has all records from one number to another: its chain is walked like that of a store."""
+"""Verifies a bundle that has all records of a range by walking its chain, like that of a store."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""The result for a bundle in words: what is verified, by what, and what is not. Also as JSON, with the same facts."""
+"""Describes the result for a bundle, as text and as JSON: what is verified, by what, and what is not."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

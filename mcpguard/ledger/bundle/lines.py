@@ -1,4 +1,4 @@
-"""Parses the lines of a bundle's files, strictly: anybody may have written them."""
+"""Parses the lines of a bundle's files strictly, because an attacker may have written them."""
 
 import base64
 import re

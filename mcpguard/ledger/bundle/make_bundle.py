@@ -1,8 +1,8 @@
-"""Makes a bundle: writes its files into a folder, and the manifest and the signature last.
+"""Makes a bundle: writes its files into a folder, with the manifest and the signature last.
 
 Rules kept here:
 1. Memory does not grow with the chain: everything is written as it is read.
-2. Nothing is overwritten, and only our own account can read what is made.
+2. Nothing is overwritten, and only the account that makes the bundle can read it.
 """
 
 import base64

@@ -1,10 +1,11 @@
 """The manifest of a bundle, and the signature over it.
 
 Rules kept here:
-1. A manifest is one canonical JSON object; the same content in any other form is not a manifest.
+1. A manifest is one canonical JSON object; the same content in any other form is rejected.
 2. It lists every file of the bundle with its size and its SHA-256. No name leads outside of the bundle, and a file that
    is not listed does not belong to it.
-3. There is one file for each content. Of two with the same content, a verifier and a reader could use different ones.
+3. There is one file for each content: of two files with the same content, a verifier and a reader could use different
+   ones.
 """
 
 import base64

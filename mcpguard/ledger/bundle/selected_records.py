@@ -1,5 +1,7 @@
-"""Verifies a bundle of selected records: each against its line, its neighbours and the checkpoints. That they belong to
-the chain, and are all that match the filter, is only stated by the signer."""
+"""Verifies a bundle of selected records: each one against its line, its neighbours and the checkpoints.
+
+That the records belong to the chain, and are all that match the filter, is only asserted by the signer.
+"""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,9 +1,9 @@
-"""Reads a bundle from a folder or a tar. Anybody may have put there what it finds.
+"""Reads a bundle from a folder or a tar file whose content is untrusted.
 
 Rules kept here:
-1. Only regular files are opened, in that folder and nowhere else; no link is followed, nothing blocks, and nothing is
-   written.
-2. Unpacking is limited by the sizes in the manifest, and line by line. Memory does not grow with the size of a file.
+1. Only regular files are opened, and only in that folder; no link is followed, no read blocks, and nothing is written.
+2. Decompression is limited by the sizes in the manifest, and line by line. Memory does not grow with the size of a
+   file.
 """
 
 import os

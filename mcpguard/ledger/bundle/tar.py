@@ -1,9 +1,9 @@
-"""Bundles in one file: a tar with regular files and nothing else.
+"""Bundles in one file: a tar of regular files only.
 
 Rules kept here:
-1. Any tar program can read what is written.
-2. Anybody may have written what is read. Only regular files with short names are accepted, and nothing is unpacked:
-   a file is a part of the tar, by its place and its size.
+1. Any tar program can read the files written here.
+2. A tar that is read is untrusted. Only regular files with short names are accepted, and nothing is unpacked: a file is
+   read in place, by its offset and its size.
 """
 
 import tarfile

@@ -1,9 +1,9 @@
 """Verifies a bundle: its signature, its files and its records.
 
-All of this is checked, as far as the bundle can be read, in this order:
-1. the manifest is signed by the key that it names, which is a given one;
+The following is checked, as far as the bundle can be read, in this order:
+1. the manifest is signed by the key that it names, and that key is one of the given keys;
 2. every file in the manifest exists and is the one that was signed, and there are no others;
-3. the records, in the jsonl form, are sound: as a chain if all of them are there, otherwise each by itself;
+3. the records, in the jsonl form, are intact: as a chain if all of them are present, otherwise each by itself;
 4. they are the records that the manifest describes.
 """
 

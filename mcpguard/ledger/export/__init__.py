@@ -1,1 +1,1 @@
-"""The audit log in forms that other programs read. Each form is one small file; `formats` lists them."""
+"""Exports of the audit log in formats that other programs read; `formats` lists them, one small module each."""

@@ -1,13 +1,13 @@
-"""The form `csv`, for spreadsheets: the usual fields, and the whole record as JSON in the last column. RFC 4180.
+"""The form `csv` (RFC 4180), for spreadsheets: the usual fields, and the whole record as JSON in the last column.
 
 Rules kept here:
-1. A spreadsheet must not compute what an agent or a server wrote (formula injection), wherever it begins a cell: at
-   commas or, where a comma is the decimal sign, at semicolons, tabs or line ends in a text. So a sign that begins a
-   formula only follows a letter or a digit.
+1. A spreadsheet must not evaluate text from an agent or a server as a formula (formula injection), wherever that text
+   may begin a cell: at commas or, where a comma is the decimal sign, at semicolons, tabs or line ends in a text. So a
+   sign that begins a formula only follows a letter or a digit.
 2. Text that has such a sign elsewhere, or that begins with a character that a spreadsheet would drop, is written as a
-   JSON string with the signs escaped. Nothing else begins with a quotation mark, so such a cell, parsed as JSON, gives
-   what was recorded.
-3. Our own numbers are numbers; everything else is quoted.
+   JSON string with the signs escaped. No other cell begins with a quotation mark, so parsing such a cell as JSON gives
+   the recorded text.
+3. The guard's own numbers are written as numbers; everything else is quoted.
 """
 
 import re

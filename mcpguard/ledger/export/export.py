@@ -1,9 +1,9 @@
-"""Reads records of a chain and writes them as bytes, some at a time: memory does not grow with the chain.
+"""Reads the records of a chain and writes them as bytes in small batches: memory does not grow with the chain.
 
 Rules kept here:
-1. A record number is the position of an export: it can be continued after it, and nothing is exported twice or left
-   out.
-2. Reading never delays a writer: each page is a transaction of its own, and numbers never change.
+1. The position of an export is a record number: an export can continue after it, and no record is exported twice or
+   left out.
+2. Reading never delays a writer: each page is a separate transaction, and numbers never change.
 """
 
 import zlib

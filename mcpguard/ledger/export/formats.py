@@ -1,4 +1,7 @@
-"""The list of all export forms. To add one, add a small file and its name here."""
+"""The list of all export forms.
+
+To add one, add a small module and its name here.
+"""
 
 from typing import Final
 

@@ -1,8 +1,10 @@
-"""The form `jsonl`: one record on each line, byte for byte as it was hashed. docs/export.md specifies it.
+"""The form `jsonl`: one record per line, with exactly the bytes that were hashed.
+
+docs/export.md specifies it.
 
 Rules kept here:
-1. Anybody can compute the hash of a record from its line alone: it has the previous hash, and the content verbatim.
-2. A record that was pruned, or that mcpguard did not write, is marked as such, and ends no export.
+1. The hash of a record can be computed from its line alone: it has the previous hash, and the content verbatim.
+2. A record that was pruned, or that mcpguard did not write, is marked as such, and does not abort an export.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The record that exports pass on, and the interface of an export form."""
+"""The record that is passed to export forms, and the interface of an export form."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol

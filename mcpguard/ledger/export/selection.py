@@ -1,4 +1,7 @@
-"""Which records are exported: all, or those that match a filter. The selection has one canonical text."""
+"""The selection of records to export: all, or those that match a filter.
+
+It has one canonical text.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,1 +1,4 @@
-"""Proving the ledger whole, offline, from its bytes alone. docs/ledger-format.md is the specification."""
+"""Verifies the integrity of the ledger, offline, from its bytes alone.
+
+docs/ledger-format.md is the specification.
+"""

@@ -1,7 +1,6 @@
-"""Compares external checkpoints with the store, one by one: nobody rewrote what they cover.
+"""Compares external checkpoints with the store, one by one, to prove that the records they cover were not rewritten.
 
-Each is looked up by itself, so it does not matter how many there are, in which order they come, or whether records are
-added meanwhile.
+Each is looked up independently, so their number and order do not matter, nor whether records are added meanwhile.
 """
 
 from collections.abc import Collection

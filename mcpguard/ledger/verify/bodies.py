@@ -1,4 +1,4 @@
-"""Compares stored bodies with the records that describe them, in one pass over both."""
+"""Compares stored bodies with the records that describe them, in a single pass over both."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

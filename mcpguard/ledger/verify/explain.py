@@ -1,4 +1,4 @@
-"""A report in words: what was found, and how far the answer can be relied on. Also as JSON, with the same facts."""
+"""Describes a verification report, as text and as JSON: the findings, and how far the result can be relied on."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,7 @@
 """Compares the stored checkpoints with the chain, both in order.
 
-A checkpoint in the store, signed by a key known to be the guard's, shows that nobody without that key rewrote what it
-covers. If only the log names the key, it shows only that the log is consistent.
+A checkpoint in the store, signed by a key known to be the guard's, proves that nobody without that key rewrote the
+records that it covers. If only the log names the key, it proves only that the log is consistent.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,10 @@
-"""Which keys may sign which records of a chain: one key is rotated to the next by a record.
+"""Determines which keys may sign which records of a chain, following the records that rotate one key to the next.
 
 Rules kept here:
-1. A key is introduced once and retired once. It may sign only what lies after the record that introduced it, and not
-   after the one that retired it: a key that is stolen later is worth nothing.
+1. A key is introduced once and retired once. It may sign only records after the one that introduced it and up to the
+   one that retired it, so that a key stolen later is worthless.
 2. If keys were given, keys that rotations link to them are accepted too. Only the given ones and their successors
-   count: anybody can invent a predecessor.
+   count, because an attacker can invent a predecessor.
 3. If none was given, the keys that the log announces are accepted.
 """
 

@@ -1,7 +1,7 @@
 """Checks that a later record of the same chain accounts for everything that was pruned.
 
-A `pruned` record names a stretch and, for records, a digest over the hashes that stay. The record is written first and
-the stretch emptied after it, so some of it may still be there, after a crash or while the guard prunes.
+A `pruned` record names a stretch and, for records, a digest over the hashes that remain. The record is written before
+the stretch is emptied, so parts of it may still exist after a crash or while the guard prunes.
 """
 
 import hashlib

@@ -1,11 +1,11 @@
 """The walk over one chain, from its first record to its last.
 
-For every record, in this order (the first problem is the one reported for it):
-1. its number follows the one before: a gap means that records were removed;
+For every record, in this order (only the first problem of a record is reported):
+1. its number follows the previous one: a gap means that records were removed;
 2. its content has the number and chain of its row: otherwise it was moved;
 3. its hash is that of the previous hash and its content: otherwise one of them was edited;
-4. its columns repeat the content: otherwise they were edited, and searches would be wrong;
-5. the checkpoint made after it has its hash: otherwise everything up to here was rewritten;
+4. its columns repeat the content: otherwise they were edited, and searches would give wrong results;
+5. the checkpoint made after it has its hash: otherwise everything up to this record was rewritten;
 6. its body matches its fields; its entry is opened once and closed once.
 """
 

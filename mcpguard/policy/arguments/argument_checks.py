@@ -1,4 +1,4 @@
-"""Checks the arguments of tools and prompts against their definitions, and parameters against the limits of size."""
+"""Checks the arguments of tools and prompts against their definitions, and all parameters against size limits."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The parameters of a call, with cached results of checks, so that each runs once for each definition."""
+"""The parameters of one call with cached check results, so that each check runs once per definition."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

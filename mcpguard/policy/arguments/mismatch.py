@@ -1,7 +1,7 @@
-"""Describes how arguments differ from a schema: where, and what was expected there.
+"""Describes how arguments violate a schema: at which place, and what was expected there.
 
-Rules kept here: neither a value of the arguments nor a text of the schema is repeated. Names of properties are, made
-visible and cut, and so are numbers that a schema sets as limits.
+Rules kept here: neither argument values nor texts of the schema are repeated. Property names are, escaped and cut, and
+so are numbers that the schema sets as limits.
 """
 
 import re

@@ -1,11 +1,11 @@
 """Checks arguments against the approved schema.
 
 Rules kept here:
-1. Nothing is fetched: an external reference makes a schema unusable, and so does everything that the validator refuses.
-2. The cost of a schema is limited before it is used: size, depth, weight and patterns. Patterns run in linear time;
-   those that cannot are limited in the number of attempts.
+1. Nothing is fetched: an external reference makes a schema unusable, and so does anything that the validator rejects.
+2. The cost of a schema is limited before it is used: size, depth, weight and patterns. Patterns run in linear time; for
+   those that cannot, the number of attempts is limited.
 3. Arguments that cannot be checked are refused. A schema without constraints accepts every object.
-4. An optional argument that is null counts as left out: models and clients write it like this, and servers accept it.
+4. An optional argument that is null counts as omitted: models and clients send nulls, and servers accept them.
 5. Annotations such as `format` constrain nothing, as in the validators of servers.
 """
 

@@ -3,9 +3,9 @@
 Rules kept here:
 1. A small schema can expand enormously through references. Its weight is its size after every reference is replaced by
    its target; a recursive reference counts once, because the validator caches its result.
-2. Constraints of one and the same value are not nested deeper than `DEEPEST`: the validator has no other limit than the
-   stack. A constraint that is defined by itself is meaningless, and refused.
-3. Measuring is limited itself: references may have many targets, to be searched in many schemas.
+2. Constraints on the same value are not nested deeper than `DEEPEST`: the validator itself is limited only by the
+   stack. A constraint that is defined by itself is meaningless and refused.
+3. Measuring is limited too: a reference may have many possible targets in many schemas.
 4. If the target of a reference is ambiguous, all possible targets count.
 """
 

@@ -1,4 +1,4 @@
-"""Refuses arguments with what looks like a secret. The detail names the rule that found it, never what it found."""
+"""Refuses arguments that appear to contain a secret. The detail names the rule that matched, never what it matched."""
 
 from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason

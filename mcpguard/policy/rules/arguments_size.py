@@ -1,4 +1,4 @@
-"""Refuses arguments that are too large or nested too deeply, before anything else about them is checked."""
+"""Refuses arguments that are too large or nested too deeply, before any other check of them."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

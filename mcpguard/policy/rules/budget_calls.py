@@ -1,5 +1,6 @@
-"""Refuses calls over the caller's budget. It runs after every other refusal, so that a refused call costs nothing;
-only `hold_person` runs later.
+"""Refuses calls that exceed the caller's budget.
+
+It runs after every other refusal, so that a refused call costs nothing; only `hold_person` runs later.
 """
 
 from mcpguard.domain.calls.objections import Detail, Objection

@@ -1,4 +1,4 @@
-"""Refuses capabilities that the server does not list. Without a connection that cannot be known."""
+"""Refuses capabilities that the server does not list. Without a connection, the connection is the reason."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

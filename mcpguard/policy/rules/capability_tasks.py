@@ -1,4 +1,4 @@
-"""Refuses tools that can only be called as a task: mcpguard does not support tasks, so the call would fail."""
+"""Refuses tools that can only be called as a task. mcpguard does not support tasks, so such a call would fail."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

@@ -1,4 +1,4 @@
-"""Refuses calls while the known definitions are not those that the current connection listed last."""
+"""Refuses calls while the stored definitions are not the ones that the current connection listed last."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

@@ -1,4 +1,4 @@
-"""Holds calls that need an approval and have none. The last rule: nobody is asked about a call that is refused."""
+"""Holds calls that need an approval and have none. As the last rule, it asks nobody about a call that is refused."""
 
 from mcpguard.domain.calls.holds import HoldState
 from mcpguard.domain.calls.objections import Detail, Objection

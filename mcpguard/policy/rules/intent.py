@@ -1,10 +1,10 @@
-"""Refuses calls whose intent is missing, malformed or weaker than the effect.
+"""Refuses calls whose intent is missing, malformed, or weaker than the tool's effect.
 
 Rules kept here:
-1. An intent that is malformed, or contradicts the variant that was called, is refused whatever it says.
-2. An intent that is weaker than the effect is refused, with the variant to use. A stronger one is accepted: an agent
-   that expects the worst is not surprised.
-3. Without a declaration, the intent is implied and equal to the effect; a caller that must declare may only read then.
+1. An intent that is malformed or contradicts the variant that was called is refused, whatever it declares.
+2. An intent weaker than the effect is refused, and the refusal names the variant to use. A stronger one is accepted: an
+   agent that expects the worst is not misled.
+3. Without a declaration, the intent is implied and equals the effect; a caller that must declare may then only read.
 """
 
 from mcpguard.domain.calls.objections import Detail, Objection

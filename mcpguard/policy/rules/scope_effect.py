@@ -1,4 +1,4 @@
-"""Refuses effects out of the caller's scope. The effect that a reviewer assigned counts, whatever the call declares."""
+"""Refuses effects outside the caller's scope. The effect that a reviewer assigned counts, not the declared one."""
 
 from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason

@@ -1,7 +1,7 @@
-"""Refuses names out of the caller's scope.
+"""Refuses names outside the caller's scope.
 
-It is the first rule, and nothing is looked up for it: unknown and out of scope get the same answer, so a caller cannot
-find out what exists.
+This is the first rule, and it looks nothing up: unknown and out-of-scope names get the same answer, so that a caller
+cannot discover what exists.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Refuses calls to servers that are not approved with their current launch, or that are disabled."""
+"""Refuses calls to servers that are disabled or not approved with their current launch."""
 
 from mcpguard.domain.calls.objections import Objection
 from mcpguard.domain.reasons import Reason

@@ -1,6 +1,6 @@
-"""Detects secrets in a value. The result has the ids of the rules, and nothing of what they found.
+"""Detects secrets in a value. The result contains the ids of the matching rules, and nothing of what they matched.
 
-A text is searched once for the keywords of all rules, and then with those rules whose keywords are in it. Everything
+A text is searched once for the keywords of all rules, and then with the rules whose keywords it contains. Everything
 runs in linear time.
 """
 

@@ -1,4 +1,4 @@
-"""Secrets that a server was given: which of its values are secrets, and how they are hidden in what it answers."""
+"""The secrets that a server was given: which of its values are secrets, and how they are masked in its replies."""
 
 import re
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
-"""Secrets that are written out in a launch: in the command, the arguments or the URL.
+"""Detects secrets written out in a launch: in the command, the arguments or the URL.
 
-They are exposed there to whoever can list processes, read a proxy's log, or view the server. A reference to a file is
-no secret.
+There they are exposed to anyone who can list processes, read a proxy's log, or view the server. A reference to a file
+is not a secret.
 """
 
 import re

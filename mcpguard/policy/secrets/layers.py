@@ -1,11 +1,11 @@
-"""The texts in which a secret may be: the texts of a value, and what is encoded in them.
+"""The texts in which a secret may be: the strings of a value, and what is encoded in them.
 
 Rules kept here:
-1. Strings are read decoded, not as JSON writes them, each after its name. An item of a list follows the end of the
-   list's name, so that a long name before many items costs no time.
-2. Base64, percent-encoding and the escapes of JSON are decoded, one inside the other too, up to `MOST_LAYERS`. No layer
-   is larger than `MOST_TIMES` the first, so that the time is proportional to the arguments. What is cut off was decoded
-   by an earlier layer already; base64 comes first, so that nothing displaces it.
+1. Strings are searched decoded, not as written in JSON, each after its member name. An item of a list follows only the
+   end of the list's name, so that a long name before many items costs no time.
+2. Base64, percent-encoding and JSON escapes are decoded, also one inside the other, up to `MOST_LAYERS`. No layer is
+   larger than `MOST_TIMES` the first, so that the time is proportional to the arguments. What is cut off was already
+   decoded by an earlier layer; base64 comes first, so that nothing displaces it.
 3. Every place in a layer can be traced back to its origin in the first text.
 """
 

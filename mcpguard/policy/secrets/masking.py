@@ -1,12 +1,12 @@
 """Masks secrets in a value, and leaves the rest unchanged.
 
 Rules kept here:
-1. What a rule finds, and what is known to be secret (`spellings`), is replaced by a constant that names the rule. Names
-   of members are treated like texts. A value without findings is returned itself, not a copy.
-2. A secret in an encoded text is masked with what it was decoded from: in base64 the whole run.
+1. What a rule matches, and what is known to be secret (`spellings`), is replaced by a constant that names the rule.
+   Member names are treated like texts. A value without findings is returned itself, not a copy.
+2. A secret in encoded text is masked together with the encoding: in base64, the whole run is masked.
 3. A secret that extends over several texts is masked in each of them, and equal texts are treated equally.
-4. Afterwards no rule finds anything. If masking the places is not enough, the texts around them are masked, and at last
-   all texts.
+4. Afterwards no rule matches anything. If masking the matches is not enough, the texts around them are masked, and
+   finally all texts.
 5. The time is proportional to the value.
 """
 

@@ -1,4 +1,4 @@
-"""The rules for secrets, read from `gitleaks.json`. A rule is compiled when one of its keywords is first seen."""
+"""The rules for secrets, read from `gitleaks.json`. A rule is compiled when one of its keywords first occurs."""
 
 import json
 import math

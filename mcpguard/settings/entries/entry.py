@@ -2,10 +2,10 @@
 
 Rules kept here:
 1. A value must have the expected type; nothing is converted. `null` is the same as a missing key.
-2. A sentence names the place and what was expected there. No sentence repeats a value; names that others chose are
-   shortened and made visible.
-3. Unknown keys are ignored, and named in a notice. Keys that would grant trust are named in another one: nothing in a
-   file approves.
+2. A message names the place and what was expected there. No message repeats a value; names from the file are shortened
+   and made visible.
+3. Unknown keys are ignored, and named in a notice. Keys that would grant trust are named in a separate notice: nothing
+   in a file approves.
 """
 
 import re

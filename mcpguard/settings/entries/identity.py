@@ -1,10 +1,10 @@
 """The launch identity of a declared server.
 
 Rules kept here:
-1. References are not resolved: the identity is the same whatever they lead to, and is computed without any secret.
-2. A variable that decides what code runs must be written out. With a reference, the code could change while the
-   identity does not.
-3. The key never changes; with another key, every server with a literal value would be a new one.
+1. References are not resolved: the identity does not depend on their values, and is computed without any secret.
+2. A variable that decides what code runs must be a literal. With a reference, the code could change while the identity
+   does not.
+3. The key never changes; with another key, every server with a literal value would count as a new one.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
-"""Reads the launch of a server from its entry: a command or a URL, with everything that belongs to it.
+"""Reads the launch of a server from its entry: a command or a URL, with all related keys.
 
 Rules kept here:
-1. An entry has either `command` or `url`, and a transport that fits. The older SSE is used if it is named, or if no
+1. An entry has either `command` or `url`, and a matching transport. The older SSE is used if it is named, or if no
    transport is named and the path of the URL ends in `/sse`, as is usual for such servers.
 2. Only the environment, headers and, for files, arguments may have references. A URL has no user, password or fragment.
 3. The default sandbox is the strictest. Folders that a server sees are named one by one.

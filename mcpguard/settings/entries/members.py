@@ -1,9 +1,9 @@
-"""Server entries in the form of the file: shown, patched and read.
+"""Shows, patches and reads server entries in the form of the configuration file.
 
 Rules kept here:
 1. Entries have the same form and are read in the same way as in a file. They never contain decisions of reviewers.
 2. A patch merges objects deeply (`env` and `headers` key by key), replaces other values, and removes with null.
-3. A patch may use any synonym of a key, and a header in any case: it changes the one that is there.
+3. A patch may use any synonym of a key, and a header in any case: it changes the existing one.
 """
 
 from collections.abc import Mapping, Sequence

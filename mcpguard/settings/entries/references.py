@@ -1,8 +1,8 @@
 """Secret references: `${env:NAME}` and `${file:/path}` in the environment and headers, files also in arguments.
 
 Rules kept here:
-1. A template is read strictly: whatever begins with `${` is one of the two references, or refused. For the forms of
-   other programs, the message says what to write instead; none is guessed.
+1. A template is read strictly: anything that begins with `${` is one of the two references, or is refused. For the
+   syntax of other programs, the message says what to write instead; the meaning is not guessed.
 2. References are resolved when a server is launched, never earlier, and only once: the result is not resolved again.
 3. A file is read only if it is, after following all symbolic links, a regular file below an allowed folder.
 4. No error repeats a value, nor any part of a template that is not a reference.

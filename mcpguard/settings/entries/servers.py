@@ -1,11 +1,11 @@
-"""Reads the servers of a configuration file: its `mcpServers` and `servers`, in the forms of several programs.
+"""Reads the servers of a configuration file from `mcpServers` and `servers`, in the forms of several programs.
 
 Rules kept here:
-1. The file expresses a wish and nothing more: it makes no server trusted, and no key of it can.
-2. An invalid entry leaves out that server only, and a sentence says why.
-3. The name of a server is its folded label. Labels that fold to the same name are all refused: which one was meant is
-   not guessed.
-4. Nothing here raises because of the content of the file, and no sentence repeats a value.
+1. The file only requests servers: it makes no server trusted, and no key of it can.
+2. An invalid entry leaves out that server only, and a message says why.
+3. The name of a server is its folded label. Labels that fold to the same name are all refused, because the intended one
+   cannot be known.
+4. No content of the file raises an exception here, and no message repeats a value.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,1 +1,1 @@
-"""The databases: opened, read, written and upgraded."""
+"""Opens, reads, writes and upgrades the databases."""

@@ -1,4 +1,4 @@
-"""The interface of a database to the writer and the readers; `sqlite` and `postgres` implement it."""
+"""The database interface used by the writer and the readers; `sqlite` and `postgres` implement it."""
 
 from pathlib import Path
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The failures that a commit must survive."""
+"""Durability levels: the failures that a commit must survive."""
 
 from enum import IntEnum
 

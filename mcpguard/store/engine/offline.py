@@ -1,4 +1,4 @@
-"""Reads a store that another process may be writing to, or a copy of one. It never writes and never creates a file."""
+"""Reads a store that another process may be writing to, or a copy of one, without writing or creating any file."""
 
 import sqlite3
 from collections.abc import Callable, Iterator

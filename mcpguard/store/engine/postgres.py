@@ -1,14 +1,14 @@
-"""PostgreSQL, by URL.
+"""The PostgreSQL backend, selected by URL.
 
 Rules kept here:
 1. One guard writes to a database: the writing connection holds a session-level advisory lock, and a connection without
    it is not used.
 2. `SYNCED` is synchronous_commit on, `COMMITTED` off: a crash of the *database server* may then lose the newest
    records, which the ledger notices and records as lost.
-3. The guard sets all session parameters that it needs itself, so that defaults of the server, such as a timeout of idle
+3. The guard itself sets all session parameters that it needs, so that server defaults, such as a timeout for idle
    sessions, cannot take the lock from it.
-4. Every wait has a timeout. The server ends long statements; if no answer comes at all, because the network drops
-   everything, the connection is closed here, and keepalives make the server end the session and release the lock.
+4. Every wait has a timeout. The server ends long statements; if no response arrives at all, because the network drops
+   everything, the guard closes the connection, and keepalives make the server end the session and release the lock.
 """
 
 from collections.abc import Mapping, Sequence

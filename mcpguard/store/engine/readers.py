@@ -1,4 +1,4 @@
-"""Reads in threads of its own, on connections that cannot write."""
+"""Reads in dedicated threads, on connections that cannot write."""
 
 from collections.abc import Callable
 from typing import TypeVar

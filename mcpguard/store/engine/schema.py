@@ -2,7 +2,7 @@
 
 Rules kept here:
 1. An upgrade runs under a lock in one transaction: a failed one leaves the database unchanged.
-2. An unknown schema is refused: a newer version made it.
+2. An unknown schema is refused, because a newer version of mcpguard created it.
 3. A SQLite file is copied before its schema is upgraded.
 """
 

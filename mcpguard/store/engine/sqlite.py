@@ -1,15 +1,15 @@
-"""SQLite: one file in WAL mode.
+"""The SQLite backend: one file in WAL mode.
 
 Rules kept here:
-1. The file, its WAL and every backup are readable by the guard's own account only.
+1. The file, its WAL and every backup are readable only by the guard's own account.
 2. A commit to a file that was unlinked or replaced succeeds silently, so the files are compared with the open ones
-   before a batch, and again before anyone is told that it is stored.
-3. The driver begins no transactions by itself: writers use `BEGIN IMMEDIATE`, so that a foreign lock is met at the
-   beginning and not in the middle.
+   before a batch, and again before its changes are reported as stored.
+3. The driver does not begin transactions itself: writers use `BEGIN IMMEDIATE`, so that another process's lock is met
+   at the start of a transaction and not in the middle.
 4. Deleted content is overwritten, so that it cannot be recovered from the file.
 5. While a connection is open, only SQLite opens the file, its WAL or its index in this process: closing any descriptor
-   of a file drops all locks of the process on it. Another program that reads the database would then take itself for
-   the last one, and delete the WAL.
+   of a file drops all locks of the process on it. Another program that reads the database would then consider itself
+   the last user and delete the WAL.
 """
 
 import errno

@@ -1,13 +1,13 @@
-"""The one thread that writes.
+"""The single thread that writes to the database.
 
 Rules kept here:
-1. Everything that is queued when the thread is free becomes one transaction; the thread never waits for more.
+1. All jobs queued when the thread becomes free form one transaction; the thread never waits for more.
 2. A job is reported as done only after its transaction was committed with the requested durability, and the files were
-   found to be the ones that were opened.
-3. A failed job rolls back its own changes and no others (savepoint). A `bare` job has no savepoint and must not fail;
-   if it does, the whole batch fails.
+   verified to be the ones that were opened.
+3. A failed job rolls back only its own changes (savepoint). A `bare` job has no savepoint and must not fail; if it
+   does, the whole batch fails.
 4. If a transaction fails, every job in it fails with StoreUnavailable, and the next batch starts on a new connection.
-   So it does after a job that the database refused: the session may have become read-only.
+   The same happens after a job that the database refused: the session may have become read-only.
 5. The thread ends only on request; if it dies, every waiting or later caller gets an error.
 """
 

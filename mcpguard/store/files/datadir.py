@@ -1,4 +1,4 @@
-"""The data directory: accessible to our own account only, and used by one guard at a time.
+"""The data directory: accessible only to the guard's own account, and used by one guard at a time.
 
 The lock is an flock on a file that is never unlinked: a lock on an unlinked file protects nothing.
 """

@@ -1,8 +1,8 @@
-"""Key files, which only the guard's own account can read. Each is created at first use and never changed, but may be
-replaced by another one.
+"""Key files, readable only by the guard's own account.
 
-A file gets its name after its content is on the disk. Whenever a crash or a full disk interrupts, the key is either
-complete or absent; there is never an empty file that blocks a new one.
+Each is created at first use and never modified, but may be replaced by another file. A file gets its name only after
+its content is on the disk, so after a crash or a full disk the key is either complete or absent; an empty file never
+blocks the creation of a new one.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Encrypts bytes with a key that is not in the database.
 
 Rules kept here:
-1. Sealed bytes are bound to what they are about: moved to another row, they cannot be opened.
-2. Bytes that cannot be opened are an error that says what to check.
+1. Sealed bytes are bound to their context: if an attacker moves them to another row, decryption fails.
+2. A failed decryption raises an error that says what to check.
 """
 
 import os

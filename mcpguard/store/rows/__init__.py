@@ -1,1 +1,1 @@
-"""The rows of each table, read and written."""
+"""Reads and writes the rows of each table."""

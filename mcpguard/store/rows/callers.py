@@ -1,4 +1,4 @@
-"""Callers ⇄ rows. Of a token only a digest is stored."""
+"""Maps callers to rows, with only a digest of each token."""
 
 import orjson
 from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update

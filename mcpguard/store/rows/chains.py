@@ -1,4 +1,4 @@
-"""Chains ⇄ rows."""
+"""Maps chains to rows."""
 
 from sqlalchemy import Connection, insert, select, update
 

@@ -1,4 +1,4 @@
-"""Checkpoints ⇄ rows."""
+"""Maps checkpoints to rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Confirmed values of settings ⇄ rows."""
+"""Maps confirmed values of settings to rows."""
 
 from collections.abc import Mapping
 

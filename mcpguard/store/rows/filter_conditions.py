@@ -1,6 +1,6 @@
-"""Translates a filter into conditions of SQL.
+"""Translates a filter into SQL conditions.
 
-`*` and `?` use the operator of the database: LIKE in PostgreSQL, and GLOB in SQLite, whose LIKE ignores case.
+`*` and `?` use the database's own operator: LIKE in PostgreSQL, and GLOB in SQLite, whose LIKE ignores case.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

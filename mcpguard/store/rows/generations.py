@@ -1,6 +1,6 @@
-"""Checks that a verdict rests on the stored generations: for every call, in the transaction that opens it.
+"""Checks that a verdict is based on the stored generations, in the transaction that opens the call.
 
-Without this, a decision that is stored between judging and opening a call would come too late for it.
+Without this check, a decision stored between judging and opening a call would come too late for it (a race).
 """
 
 from sqlalchemy import Connection, bindparam, select

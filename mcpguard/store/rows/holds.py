@@ -1,4 +1,7 @@
-"""Held calls ⇄ rows. A call that is decided or expired has no row: it is in the ledger."""
+"""Maps held calls to rows.
+
+A call that is decided or expired has no row; it is in the ledger.
+"""
 
 from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""Reads long tables with the key (chain, seq) page by page, and splits long lists of values."""
+"""Reads long tables with the key (chain, seq) page by page, and splits long lists of values into batches."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar

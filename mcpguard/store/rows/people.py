@@ -1,4 +1,7 @@
-"""Users and operators' tokens ⇄ rows. Of a token only a digest is stored."""
+"""Maps users and operators' tokens to rows.
+
+Only a digest of a token is stored.
+"""
 
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
 

@@ -1,4 +1,4 @@
-"""Pins ⇄ rows."""
+"""Maps pins to rows."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,9 +1,9 @@
 """Counts the records that match a filter, by time and verdict.
 
 Rules kept here:
-1. Work is limited, as in `record_search`: windows of numbers, the newest first, until the time is over. The result says
-   how far it came.
-2. A record counts once, however many alternatives it matches. A pruned record has no time, and does not count.
+1. Work is limited, as in `record_search`: windows of numbers, the newest first, until the time is up. The result says
+   how far the count got.
+2. A record counts once, however many alternatives it matches. A pruned record has no time, and is not counted.
 """
 
 from collections import Counter

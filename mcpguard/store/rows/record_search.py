@@ -1,10 +1,10 @@
-"""Searches records: the rows that match a filter, newest or oldest first, page by page.
+"""Searches for the records that match a filter, newest or oldest first, page by page.
 
 Rules kept here:
-1. Work is limited for every filter: a page reads windows of numbers, each larger than the one before, until it is full
-   or its time is over. The next page continues there.
-2. The order is that of the numbers, so that a cursor is a number, and no record comes twice or is left out.
-3. A time is compared with that of every record. Clocks can be set back, so it does not follow the numbers.
+1. Work is limited for every filter: a page reads windows of numbers, each larger than the previous one, until it is
+   full or its time is up. The next page continues there.
+2. The order is that of the numbers, so a cursor is a number, and no record is returned twice or left out.
+3. A time filter is compared with every record: clocks can be set back, so times need not ascend with the numbers.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,7 @@
-"""Records and their bodies ⇄ rows. The ledger defines what the columns mean."""
+"""Maps records and their bodies to rows.
+
+The ledger defines what the columns mean.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Sessions and setup links of the first user ⇄ rows. Of cookies and links only digests are stored."""
+"""Maps sessions and setup links of the first user to rows.
+
+Only digests of cookies and links are stored.
+"""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,6 +1,6 @@
-"""The tables: columns and indexes without validation. The modules beside this one map rows to values of the domain.
+"""The table definitions: columns and indexes without validation.
 
-`migrations/` creates them; a test compares the two.
+The neighbouring modules map rows to values of the domain. `migrations/` creates the tables; a test compares the two.
 """
 
 from sqlalchemy import BigInteger, Index, LargeBinary, text

@@ -1,4 +1,4 @@
-"""Upstreams ⇄ rows."""
+"""Maps upstreams to rows."""
 
 from dataclasses import asdict
 

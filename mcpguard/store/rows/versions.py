@@ -1,4 +1,7 @@
-"""Definitions of capabilities and their findings ⇄ rows. Each definition is stored once, however often it is listed."""
+"""Maps definitions of capabilities and their findings to rows.
+
+Each definition is stored once, however often it is listed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Messages to and from one server: which request an answer belongs to, and who gets it."""
+"""Exchanges messages with one server: matches responses to requests and delivers them to their callers."""

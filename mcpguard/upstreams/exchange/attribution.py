@@ -1,10 +1,10 @@
-"""Tells on whose account a server speaks on a stream that all requests share, where the message itself does not say.
+"""Attributes server messages that name no request, on a stream that all requests share, to a request.
 
 Rules kept here:
-1. With one request in progress the message belongs to that one. With several, or with none, it belongs to nobody: this
-   is never a guess.
-2. A cancelled request counts as in progress until the server answers it all the same: it may still be working on it.
-3. Requests that stay open do not count: messages on their account name them.
+1. If exactly one request is in progress, the message belongs to it. With several or none, it is attributed to no
+   request: the guard never guesses.
+2. A cancelled request counts as in progress until the server answers it, because the server may still be working on it.
+3. Requests that stay open (subscriptions) do not count: messages that belong to them name them.
 """
 
 from typing import Final

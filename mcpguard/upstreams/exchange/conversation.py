@@ -1,11 +1,11 @@
 """The interface of a conversation with a server, the same for every transport.
 
-Rules for whoever implements one:
-1. Whatever a server does costs nobody else: reading never waits for a caller, nor for the handling of a request that
-   the server makes. A request of the guard ends with its answer, the server's error, the caller's cancellation, or
-   the end of the conversation.
-2. Unsolicited messages of a server are bounded, and messages that cannot be parsed are counted and skipped.
-3. Requests and results are raw values: nothing is added and nothing is lost.
+Rules for every implementation:
+1. A misbehaving server affects only its own callers: reading never waits for a caller, nor for the handling of a
+   request from the server. A request of the guard ends with its response, the server's error, the caller's
+   cancellation, or the end of the conversation.
+2. Unsolicited messages from a server are bounded; messages that cannot be parsed are counted and skipped.
+3. Requests and results are raw values, passed on without additions or losses.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

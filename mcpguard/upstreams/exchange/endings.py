@@ -1,4 +1,4 @@
-"""The ways in which a message to a remote server can fail, told apart by what the server can have done with it."""
+"""The ways in which a message to a remote server can fail, by whether the server may have acted on it."""
 
 from mcpguard.upstreams.exchange.transport import TransportEnded
 

@@ -1,6 +1,6 @@
-"""Parsing the messages of servers. A server can craft a message that takes seconds to parse.
+"""Parses messages from servers without blocking the rest of the guard.
 
-Only callers of that server wait for it: the rest of the guard goes on.
+A server can craft a message that takes seconds to parse; only callers of that server wait for it.
 """
 
 from functools import partial

@@ -1,15 +1,15 @@
-"""A conversation with one server over a single stream of messages: requests are matched with their answers.
+"""A conversation with one server over a single message stream, on which responses are matched to requests.
 
 Rules kept here:
-1. Reading never waits for anything but the next message: not for a caller, not for the handling of a request that the
-   server makes. So a request of the server during a call cannot block the call's answer.
-2. Every request ends: with its answer, with the server's error, with the caller's cancellation, or with the end of the
-   stream, which ends them all. An answer that nobody waits for any more is dropped.
-3. Unsolicited messages are bounded: requests beyond a limit are refused, and dropped where the server does not even
-   read its refusals. Servers of the modern era may not make requests: those are dropped and counted. Notifications
-   are handed over at once, in the order in which they came and before the answer that follows them; none is stored.
-4. A line that is no message affects nothing else: it is counted and skipped.
-5. No answer counts before it is confirmed that the program that answers is the one that was started.
+1. Reading waits only for the next message, never for a caller or for the handling of a request from the server. So a
+   request that the server makes during a call cannot block that call's response.
+2. Every request ends: with its response, the server's error, the caller's cancellation, or the end of the stream, which
+   ends all of them. A response that no caller waits for any more is dropped.
+3. Unsolicited messages are bounded: requests beyond a limit are refused, and dropped if the server does not even read
+   the refusals. Servers of the modern era may not make requests: theirs are dropped and counted. Notifications are
+   handed over immediately, in order of arrival and before the response that follows them; none is stored.
+4. A line that is not a valid message affects nothing else: it is counted and skipped.
+5. No response is accepted before the responding program is confirmed to be the one that was started.
 """
 
 import itertools

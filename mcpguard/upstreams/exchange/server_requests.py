@@ -1,10 +1,10 @@
-"""Answering the requests that a server makes, on every transport.
+"""Answers the requests that a server makes, on every transport.
 
 Rules kept here:
-1. Each request is answered in a task of its own, so that handling it never holds up reading.
-2. Requests beyond a limit are refused. Beyond twice the limit, from a server that does not even read its refusals,
-   they are dropped. Requests on the account of one call are counted by themselves, as a client may take its time.
-3. A request that the server cancels is ended and not answered, however soon it is cancelled.
+1. Each request is handled in its own task, so that it never delays reading.
+2. Requests beyond a limit are refused. Beyond twice the limit they are dropped, as the server does not even read its
+   refusals. Requests made during a call are counted per call, because a client may take its time to answer.
+3. A request that the server cancels is stopped and gets no response, however early the cancellation arrives.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The interface of a stream transport, and the errors that say that a connection is over."""
+"""The interface of a stream transport, and the errors that report the end of a connection."""
 
 from typing import Final, Protocol
 

@@ -1,10 +1,11 @@
-"""Computes the artifact of a server that is no package: the digest of the executed file, where it is one file.
+"""Computes the artifact of a server that is not a package: the digest of the executed file, if it is a single file.
 
 Rules kept here:
-1. An interpreter of the operating system is trusted; the script counts. An interpreter from elsewhere counts too.
-2. Where what is started is not one file (a module, code in the arguments, something loaded before the script), or where
-   it cannot be read, there is no artifact. What the file itself loads is not covered.
-3. Files of bounded size are read, and the disk may hang: call it in a thread.
+1. An interpreter of the operating system is trusted, and only the script is hashed. An interpreter from elsewhere is
+   hashed too.
+2. There is no artifact where the server is not started from a single file (a module, code in the arguments, code loaded
+   before the script), or where that file cannot be read. Code that the file itself loads is not covered.
+3. This reads files of bounded size, and the disk may hang: it must be called in a thread.
 """
 
 import os

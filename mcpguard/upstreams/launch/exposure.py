@@ -1,12 +1,13 @@
-"""Checks whether others can exchange a server's program between its inspection and its start.
+"""Checks whether other users can exchange a server's program between its inspection and its start.
 
 Rules kept here:
-1. What a sandbox shows as it was read cannot be exchanged: the copy of a file, and the target of a link. Of everything
-   else that is known to be executed, only root and the guard's own account may be able to change the file, a link on
-   the way, or a folder above. Otherwise nothing is started.
-2. That holds for the program, for the interpreter in its first line, and for the script that an interpreter is told to
-   run. What these load is not checked.
-3. `env` searches the PATH when it runs. So others must not be able to add a program where it looks first.
+1. What a sandbox shows as it was read (the copy of a file, the target of a link) cannot be exchanged. For every other
+   file known to be executed, only root and the guard's own account may be able to change the file, a link on the way to
+   it, or a folder above it. Otherwise the server is not started.
+2. This holds for the program, for the interpreter in its first line, and for the script that an interpreter is told to
+   run. Files that these load are not checked.
+3. `env` searches the PATH when it runs, so other users must not be able to add a program to a folder that it searches
+   first.
 """
 
 import os

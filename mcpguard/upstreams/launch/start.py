@@ -1,14 +1,14 @@
-"""Decides what is run for a declared process, and how it is confined.
+"""Decides which program is run for a declared process, and how it is confined.
 
 Rules kept here:
-1. A package is installed when a user has the server inspected, and at no other time. From then on exactly the inspected
-   tree runs, to the byte, or nothing.
-2. Nor does any other program run than the inspected one, where it is known which that is: a sandbox shows the very
-   bytes that were hashed, or only root and the guard's account can change the file (`exposure`); no part of it lies
-   where a confined server may write; and the files are checked again before anything that the server says counts.
+1. A package is installed when a user has the server inspected, and at no other time. From then on either exactly the
+   inspected tree runs, byte for byte, or nothing.
+2. Where the inspected program is known, no other program runs either: a sandbox shows the very bytes that were hashed,
+   or only root and the guard's account can change the file (`exposure`); no part of it lies where a confined server may
+   write; and the files are checked again before any message of the server counts.
 3. A command that fetches its code at each start, and cannot be installed, runs only without a sandbox: a user has
-   agreed to whatever it does.
-4. All of this reads the disk: call everything but `install` in a thread.
+   accepted whatever it does.
+4. All of this reads the disk: everything but `install` must be called in a thread.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping

@@ -1,5 +1,6 @@
-"""Servers that come as packages (`npx`, `uvx`): installed once, and run from that installation ever after.
+"""Servers that come as packages (`npx`, `uvx`): installed once, and always run from that installation.
 
-`recognising.recognised` tells which package a command runs, `installing.installed` installs it, `trees.kept` and
-`trees.verified` find the tree that was approved, and `launching.from_tree` says how it is run.
+`package_commands.recognise_package` tells which package a command runs, `installation.install_package` installs it,
+`trees.approved_tree` and `trees.verify_tree` find and check the approved tree, and `tree_launch.from_tree` builds its
+launch.
 """

@@ -1,9 +1,9 @@
-"""Computes the digest of a tree of files: of its content, and nothing of when, where or by whom it was written.
+"""Computes the digest of a file tree's content, independent of when, where and by whom it was written.
 
 Rules kept here:
-1. It covers every path, its kind, whether it is executable, its content, and where a link leads.
-2. A tree contains all that it uses: with a link out of it, or an entry that is neither file, folder nor link, it has no
-   digest. Nor has one with a setuid or setgid file, or one above the size limit.
+1. The digest covers every path, its kind, whether it is executable, its content, and the target of a link.
+2. A tree must be self-contained: with a link that leads out of it, or an entry that is neither file, folder nor link,
+   it has no digest. Nor has a tree with a setuid or setgid file, or one above the size limit.
 """
 
 import hashlib

@@ -1,13 +1,13 @@
 """Installs a package once, so that the same tree is inspected, approved and run.
 
 Rules kept here:
-1. An installation runs in the sandbox wherever there is one, whatever the server's own profile: with the network,
+1. An installation runs in the sandbox wherever the host has one, whatever the server's own profile: with the network,
    without secrets, and with one new folder to write to. Without a sandbox the installer gets the same instructions.
-2. What it fetches comes from the internet, from networks that the operator allowed, or from a registry that the guard's
-   own account names (`outlet`).
-3. Time, memory, output and disk space are limited. However it ends, nothing is left but a complete tree, which appears
-   in one step.
-4. What it wrote belongs to the guard from then on: nobody else may write to it.
+2. Downloads come from the internet, from networks that the operator allowed, or from a registry that is configured for
+   the guard's own account (`outlet`).
+3. Time, memory, output and disk space are limited. However the installation ends, it leaves nothing but a complete
+   tree, which appears in one step.
+4. The installed files belong to the guard from then on: no other account may write to them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Errors of packages: one that cannot be installed, or is not the installed one any more, is not run."""
+"""Errors for packages that are not run: they cannot be installed, or no longer match the installation."""
 
 from mcpguard.domain.errors import NotStarted
 

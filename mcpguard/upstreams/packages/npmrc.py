@@ -1,9 +1,9 @@
-"""Reads from which registry npm takes packages, as configured for the guard's account.
+"""Reads which registry npm uses, as configured for the guard's account.
 
 Rules kept here:
-1. The files are read directly, npm is not asked: the npm that a declaration leads to may be anybody's, and it would
-   run outside of every sandbox.
-2. Only registries, certificates and proxies are used. One that is written as a variable is refused and not ignored:
+1. The files are read directly instead of asking npm: the npm that a declaration leads to may be an attacker's program,
+   and it would run outside of every sandbox.
+2. Only registries, certificates and proxies are used. A value with a variable in it is refused rather than ignored:
    without it the package might come from another registry (dependency confusion).
 """
 

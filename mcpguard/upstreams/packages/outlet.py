@@ -1,15 +1,15 @@
-"""The proxy through which an installation reaches the network, and which checks where each connection leads.
+"""The proxy through which an installation reaches the network, and which checks the target of each connection.
 
-A package chooses its dependencies, and a registry chooses the addresses of files. Followed blindly, they would make
-this host send requests to its own services, its network, or a cloud's metadata service (SSRF).
+A package chooses its dependencies, and a registry chooses the URLs of files. Followed blindly, they would make this
+host send requests to its own services, its network, or a cloud's metadata service (SSRF).
 
 Rules kept here:
-1. A name is resolved and checked like that of a remote server (`addresses`), and the checked address is dialled. Only
-   the registries that the guard's own account names, and the public ones, may have private addresses. The guard's own
-   listeners are never reached.
-2. The first connection to a forbidden address ends the installation: `watch` says where it led.
-3. It serves this installation alone, which knows its password. Without TLS only reads pass (GET, HEAD); TLS traffic
-   passes unread.
+1. A name is resolved and checked like that of a remote server (`addresses`), and the proxy connects to the checked
+   address. Only the registries configured for the guard's own account, and the public ones, may have private addresses.
+   The guard's own listeners are never reached.
+2. The first connection to a forbidden address ends the installation; `watch` returns that address as the reason.
+3. The proxy serves one installation alone, which knows its password. Without TLS only reads pass (GET, HEAD); TLS
+   traffic passes unread.
 4. It takes no more of the guard's time than a server may (`fair_reading`).
 """
 

@@ -1,9 +1,10 @@
-"""The guard's own uv, for hosts that have none: fetched when a user asks for it, never automatically.
+"""The guard's own copy of uv, for hosts without uv: fetched when a user asks for it, never automatically.
 
 Rules kept here:
-1. It is the wheel that `uv.txt` pins by hash, fetched by the pip of the guard's own Python. No code of it runs then.
+1. It is the wheel that `uv.txt` pins by hash, fetched by the pip of the guard's own Python. Fetching runs no code of
+   it.
 2. It lies beside the data directory, which no confined process may see; only the guard's account may write there.
-3. It appears whole or not at all.
+3. It appears completely or not at all.
 """
 
 import fcntl

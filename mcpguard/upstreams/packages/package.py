@@ -1,8 +1,8 @@
-"""A package as a declaration asks for it.
+"""A package as requested by a declaration.
 
 Rules kept here:
-1. Names and versions are limited to an alphabet in which nothing else can be written: no path, URL, file or archive, no
-   option, no blank. So wherever one stands on a command line, it names a package of a registry and nothing else.
+1. Names and versions are limited to an alphabet that cannot express anything else: no path, URL, file or archive, no
+   option, no blank. So on any command line they can only name a package of a registry.
 """
 
 import re

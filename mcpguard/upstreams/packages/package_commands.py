@@ -1,8 +1,8 @@
-"""Recognises which package a command runs, from its words alone.
+"""Recognises which package a command runs, from the words of the command alone.
 
 Rules kept here:
-1. Only a command that is fully understood is recognised. An unlisted option might change what is run, or from where; so
-   a command with one is not installed, and the reason is given.
+1. Only a command that is fully understood is recognised. An unlisted option might change which code runs, or its
+   source; so a command with one is not installed, and the reason is reported.
 2. The words after the package are the server's arguments and are not interpreted.
 """
 

@@ -1,9 +1,9 @@
-"""Plans how each kind of package is installed: the command, and the files that it has to see.
+"""Plans how each kind of package is installed: the command, and the files that the command has to see.
 
 Rules kept here:
 1. No script of a package runs and nothing is built: only npm or uv itself runs. Dependencies come from a registry too,
    never from a URL that a package names.
-2. No configuration from elsewhere takes part: no file of a project, an account or the system.
+2. No other configuration is read: none of a project, an account or the system.
 3. Nothing is compiled or written that could differ between two installations of the same packages.
 """
 

@@ -1,7 +1,7 @@
 """Runs a program to its end and returns its output.
 
 Rules kept here:
-1. Its time and its output are limited, watches can end it, and it is ended whatever happens, as a server is.
+1. Its time and its output are limited, watches can end it, and it is always terminated, in the same way as a server.
 2. Only the end of its output is kept.
 """
 

@@ -1,8 +1,8 @@
-"""Finds which program of an installed package is the server, from the package's own metadata.
+"""Finds the program of an installed package that is the server, from the package's own metadata.
 
 Rules kept here:
-1. That metadata is untrusted: it is read up to a limit, and can name nothing but a file in the tree.
-2. The program is run by the interpreter that was found on the host, never by the one in its first line.
+1. That metadata is untrusted: its size is limited, and it can name nothing but a file in the tree.
+2. The program is run by the interpreter that was found on the host, never by the one in its first line (`#!`).
 """
 
 import json

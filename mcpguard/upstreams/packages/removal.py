@@ -1,7 +1,7 @@
-"""Removes what an installation left, however deep it is nested and whatever modes it has.
+"""Removes the files that an installation left, however deeply nested and whatever their modes.
 
-A package chooses how deep its folders are. A recursive walk would exceed the stack there, and a path could become
-longer than the system allows. So the content of each folder is moved up to the top before it is listed.
+A package chooses how deep its folders are. A recursive walk would overflow the stack there, and a path could become
+longer than the system allows. So the subfolders of each folder are moved up to the top before they are listed.
 """
 
 import os

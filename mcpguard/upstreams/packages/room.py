@@ -1,8 +1,8 @@
 """Watches how much disk space and memory an installation takes while it runs.
 
-A writable folder is limited by nothing but the disk, so it is measured from time to time. Between two measurements
-it may grow by as much as can be written in that time. An entry that cannot be read counts as too much: otherwise a path
-that is too long outside the sandbox, but not inside, would be a place without limits.
+Only the disk limits the size of a writable folder, so it is measured at intervals. Between two measurements it may grow
+by as much as can be written in that time. An entry that cannot be read counts as too much: otherwise an attacker could
+evade the limit with a path that is too long outside the sandbox, but not inside.
 """
 
 import os

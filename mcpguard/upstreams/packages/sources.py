@@ -1,14 +1,14 @@
-"""Chooses which settings about package sources an installer gets.
+"""Chooses the settings for package sources that an installer gets.
 
 Rules kept here:
 1. An installer gets only the listed variables of the guard's environment, and of the server's own.
-2. It gets no secret: a URL with a user name or a password is refused, not dropped. Without it the package might come
-   from another registry, where somebody else may have published one of that name (dependency confusion).
-3. Certificate checks are never weakened. Certificate files of the guard are passed on, but none that a server declares:
-   the installer could read any file named so. Nor does a declared proxy count: it would bypass the check of where an
-   installation connects to (`outlet`).
-4. npm and uv read no other configuration. Some of npm's is passed on (`npmrc`); uv's is only checked for an index,
-   which is refused.
+2. It gets no secret: a URL with a user name or a password is refused, not dropped. Without the URL the package might
+   come from another registry, where an attacker may have published one of the same name (dependency confusion).
+3. Certificate checks are never weakened. The guard's certificate files are passed on, but not those that a server
+   declares: the installer could read any file named this way. A declared proxy is ignored too: it would bypass the
+   check of connection targets (`outlet`).
+4. npm and uv read no other configuration. Some of npm's is passed on (`npmrc`); uv's is only checked for an index, and
+   the installation is refused if it names one.
 """
 
 import os

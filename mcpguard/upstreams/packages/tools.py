@@ -1,11 +1,11 @@
 """Finds the programs that install packages and run them: npm, node, uv, and a Python.
 
 Rules kept here:
-1. They are the host's own, found beside the declared runner, then on the PATH. None is fetched automatically; a uv that
-   a user had the guard fetch (`own_uv`) is used where the host has none.
-2. The program found may be a version manager's shim, which works in no sandbox; so it is asked where it really is. Only
-   programs on the guard's own PATH are asked: they answer outside of every sandbox, and a declaration may lead to any
-   program.
+1. They are the host's own, searched beside the declared runner, then on the PATH. None is fetched automatically; a uv
+   that a user had the guard fetch (`own_uv`) is used where the host has none.
+2. The program found may be a version manager's shim, which works in no sandbox; so it is run to report its real path.
+   Only programs on the guard's own PATH are run for this: they run outside of every sandbox, and a declaration may lead
+   to any program.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Builds the launch of an installed package: its program, run by its interpreter, from its tree alone.
 
-Nothing is resolved or fetched any more. A confined process sees the tree at a fixed path, not where it is stored.
+Nothing is resolved or fetched at this point. A confined process sees the tree at a fixed path, not where it is stored.
 """
 
 import os

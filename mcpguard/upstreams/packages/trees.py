@@ -1,10 +1,10 @@
 """Stores installed packages, each under the digest of its tree.
 
 Rules kept here:
-1. A server's folder has one folder for each tree, named by its digest. So a new inspection never touches the approved
-   tree, and the approved artifact decides which one runs, not what lies on the disk.
-2. The digest covers the tree, its program and its interpreter. A modified record gives another digest, as a modified
-   tree does. It is computed again before each start.
+1. The folder of a server has one folder for each tree, named by its digest. So a new inspection never touches the
+   approved tree, and the approved artifact decides which tree runs, not the content of the disk.
+2. The digest covers the tree, its program and its interpreter. Tampering with the record changes the digest, just as
+   tampering with the tree does. The digest is computed again before each start.
 """
 
 import json

@@ -1,1 +1,1 @@
-"""Processes of servers: what they are given, what they write, and how they end."""
+"""Server processes: what they are given at the start, what they write, and how they are ended."""

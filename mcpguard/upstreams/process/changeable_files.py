@@ -1,10 +1,10 @@
-"""Checks whether any account but root's and the guard's own can change the file at a path.
+"""Checks whether any account but root and the guard's own can change the file at a path.
 
 Rules kept here:
-1. Whoever may write to a folder above can replace the file. In a folder with the sticky bit only the owner of a name
-   can remove it, so such a folder is safe for entries that belong to root or to the guard.
-2. A group-writable file is safe if nobody else is in that group: the private group of an account, or a system group
-   without members. An access list (ACL) may admit others, so it counts as writable by others.
+1. Any account that may write to a folder above can replace the file. In a folder with the sticky bit only the owner of
+   an entry can remove it, so such a folder is safe for entries that belong to root or to the guard.
+2. A group-writable file is safe if no other account is in that group: the private group of an account, or a system
+   group without members. An access list (ACL) may admit others, so it counts as writable by others.
 3. Group members are read from the host's own lists. A directory service need not list all of them, so of the groups of
    users only the guard's own private one is trusted.
 """

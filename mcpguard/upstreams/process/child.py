@@ -1,8 +1,8 @@
 """A child process and its three pipes, for an event loop.
 
-The guard does not start processes through uvloop: that leaves descriptors of the guard open in the child (its
-`close_fds` does nothing, and each standard stream is there twice), so that a server could keep what is not its own, and
-the end of its output would go unnoticed.
+The guard does not start processes through uvloop, which leaves descriptors of the guard open in the child (its
+`close_fds` does nothing, and each standard stream is there twice): a server could keep the guard's descriptors, and the
+end of its output would go unnoticed.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The environment of a server's process: the few variables every program needs, and those configured for the server.
+"""The environment of a server process: the few variables every program needs, and those configured for the server.
 
 The guard's own environment may hold secrets of all kinds, so only the variables listed here are inherited.
 """

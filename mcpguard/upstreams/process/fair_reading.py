@@ -1,8 +1,9 @@
-"""Reads from servers that may send more than can be read, without starving other servers (a denial of service).
+"""Limits how much time the guard spends reading from one server, so that no server starves others.
 
-Time spent on one server in one go, without anybody else having had a turn, is given back: the server has to wait three
-times as long before more is read. So even a server that never stops sending takes no more than a quarter of the time,
-and one that waits for its answers to be used, as servers do, never notices.
+A server may send faster than the guard can read (a denial of service). After the guard has read from one server for
+some time without other tasks having had a turn, it waits three times as long before it reads more. So a server that
+never stops sending takes at most a quarter of the time, and one that waits for its replies to be used, as servers do,
+never notices.
 """
 
 import os

@@ -1,10 +1,10 @@
 """The secrets that servers were given in their environment, headers and arguments.
 
 Rules kept here:
-1. They are kept in memory only, to find them in texts and mask them there: nobody is shown one, and nothing stores one.
+1. They are kept in memory only, to find them in texts and mask them there; they are never shown or stored.
 2. Every referenced value that is long enough to be searched for is a secret. A literal value is one unless it is a
-   plain word or a short number, and so is each of its words. Variables that are code are not: everybody sees those.
-3. Values that a server was given before stay secret. The number of remembered values is limited for each server.
+   plain word or a short number, and so is each of its words. Variables that are code are not: they are shown openly.
+3. Values that a server was given earlier stay secret. The number of remembered values is limited for each server.
 """
 
 import re

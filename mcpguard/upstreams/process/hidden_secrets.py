@@ -1,9 +1,9 @@
-"""Masks secrets in what a server writes outside of its answers: those it was given, and those that are obvious.
+"""Masks secrets in server output other than replies: those the server was given, and obvious ones.
 
 Rules kept here:
-1. A text is searched as a whole: as many lines as have come. So a flood of lines costs little more than its bytes.
-2. A private key comes line by line. Once one has begun, nothing is passed on until a line comes that cannot belong to
-   it.
+1. All lines that have arrived are searched as one text, so a flood of lines costs little more than its bytes.
+2. A private key arrives line by line. Once one has begun, nothing is passed on until a line arrives that cannot belong
+   to it.
 3. Any other secret that is split over several texts is not found.
 """
 

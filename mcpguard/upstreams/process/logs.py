@@ -1,13 +1,13 @@
-"""Stores what a server writes to its standard error, for the operator, in files of bounded size.
+"""Stores each server's standard error for the operator, in files of bounded size.
 
 Rules kept here:
 1. There are two files of bounded size, and the older one is overwritten. A flood overwrites only the lines of the same
    server.
-2. Lines are cut at a length. Control characters are made visible when they are stored, so that none can drive the
-   terminal of somebody who reads the log.
+2. Lines are cut at a maximum length. Control characters are made visible before storing, so that none can attack the
+   terminal of a person who reads the log.
 3. A log is read from its end, and no more than is needed.
-4. Obvious secrets, and those that the server was given, are masked before they are stored (`hidden_secrets`).
-5. A log that cannot be written never holds up the server or the guard.
+4. Obvious secrets, and those that the server was given, are masked before storing (`hidden_secrets`).
+5. A log that cannot be written never blocks the server or the guard.
 """
 
 import os

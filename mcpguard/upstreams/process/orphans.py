@@ -6,8 +6,8 @@ guard starts nothing but servers, so any other child of it is such an orphan.
 
 Rules kept here:
 1. A process whose server is gone is killed and reaped. So is one that cannot be attributed to a server.
-2. A process of a server that still runs may stay: it is in the server's session, or has the mark that the server was
-   started with. It can do nothing that the server could not do itself, and it is killed when the server is gone.
+2. A process of a running server may stay: it is in the server's session, or has the mark that the server was started
+   with. It can do nothing that the server could not do itself, and it is killed when the server is gone.
 """
 
 import os

@@ -1,12 +1,12 @@
-"""Reads the files that are executed for a server once, so that a sandbox shows exactly the bytes that were hashed.
+"""Reads the executed files of a server once, so that a sandbox shows exactly the bytes that were hashed.
 
 Rules kept here:
-1. A file is opened once. The digest and the copy are of the same bytes, whatever its path leads to a moment later. The
+1. A file is opened once, so the digest and the copy are of the same bytes even if an attacker then swaps the path. The
    links on the way to it are read once, too.
 2. A file that only root can change needs no copy, and a file that is too large gets none: copies are kept in memory.
-3. Once the server has spoken, the files are checked again. Another file, a modified one, or one that was moved away and
-   put back shows in its change time, which nobody can set. Writing through a memory mapping that was made before may
-   leave the times alone, so a file that others may write to is hashed again, too.
+3. Once the server has sent its first message, the files are checked again. Another file, a modified one, or one that
+   was moved away and put back shows in its change time, which no program can set. Writing through an earlier memory
+   mapping may leave the times unchanged, so a file that others may write to is hashed again, too.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
-"""Passes secrets to a process through files without a name, which it finds open and nobody else can open.
+"""Passes secrets to a process through unnamed files, which only that process inherits open.
 
-A command line can be read by every account of the host, so a secret must never be one of its words.
+Every account of the host can read a command line, so a secret must never be one of its words.
 """
 
 import os

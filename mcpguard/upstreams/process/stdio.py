@@ -1,13 +1,13 @@
-"""A server that runs as a child process and speaks on its standard streams.
+"""A server that runs as a child process and communicates over its standard streams.
 
 Rules kept here:
-1. It gets a session and process group of its own, no terminal, no open file of the guard, and the environment of
+1. The process gets a new session and process group, no terminal, no open file of the guard, and the environment of
    `environment`.
-2. Its output is bounded: a message by its length, its standard error by the log. A message that is not finished or
-   cannot be parsed ends the connection and nothing else; the messages before it still count.
+2. Its output is bounded: a message by its length, its standard error by the log. A message that is incomplete or cannot
+   be parsed ends the connection and nothing else; the messages before it still count.
 3. However much it writes, reading it never starves other servers (`fair_reading`).
 4. The connection ends with the process, even where a process that it started holds its output open.
-5. It is ended whatever happens: its input is closed, then it gets SIGTERM, then SIGKILL, and with it everything in its
+5. The process is always ended: its input is closed, then it gets SIGTERM, then SIGKILL, and with it everything in its
    group and all its descendants. Only then does the block that started it end.
 """
 

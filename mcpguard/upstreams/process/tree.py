@@ -1,8 +1,9 @@
-"""Finds and kills the descendants of a process, as far as they are still below it.
+"""Finds and kills the descendants of a process, as far as they are still below it in the process tree.
 
 Rules kept here:
-1. Each process is held by a descriptor (pidfd), so that no other process that gets its number is killed in its place.
-2. Only Linux tells which processes descend from which; elsewhere none are found.
+1. Each process is held by a descriptor (pidfd), so that a process that later reuses its PID is never killed in its
+   place.
+2. Only Linux reports which processes descend from which; elsewhere none are found.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""MCP as a client speaks it, over one connection."""
+"""The client side of MCP, over one connection."""

@@ -1,4 +1,4 @@
-"""Limits how many calls a server works on at once, and how many may wait for it."""
+"""Limits how many calls a server handles concurrently, and how many may queue for it."""
 
 from collections import deque
 from types import TracebackType

@@ -1,9 +1,9 @@
-"""A call in progress at a server: its caller, its time limit, and the server's questions meanwhile.
+"""A call in progress at a server: its client, its timeout, and the questions that the server asks during it.
 
 Rules kept here:
-1. While the client is being asked, the server's time limit is paused and its slot is free for others: a user may need
-   longer than any server.
-2. Questions on a call's account end with the call.
+1. While the client is being asked, the call's timeout is paused and its slot is free for other calls: a user may take
+   longer to answer than any server.
+2. Questions that belong to a call end with the call.
 """
 
 import math

@@ -1,11 +1,11 @@
-"""A server that is connected and has agreed on a revision: the requests that can be made.
+"""A connected server with a negotiated protocol revision, and the requests that can be made to it.
 
 Rules kept here:
 1. Every request is sent in the negotiated revision.
-2. Where arguments are repeated in headers, a tool whose schema demands that in an invalid way is not offered at all, as
-   the protocol requires: otherwise header and body could be made to say different things.
-3. A server that answers with questions to the client gets the answers, for a limited number of rounds. The counterpart
-   decides whether the client is asked.
+2. Where arguments are repeated in headers, a tool whose schema declares this in an invalid way is not offered at all,
+   as the protocol requires: otherwise header and body could be made to disagree.
+3. If a server responds with questions to the client, it gets the client's answers, for a limited number of rounds. The
+   `Counterpart` decides whether the client is asked.
 """
 
 from collections.abc import Mapping, Sequence

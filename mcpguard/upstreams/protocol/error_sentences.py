@@ -1,7 +1,7 @@
-"""Words a server's error in sentences of the guard.
+"""Describes a server's error in the guard's own sentences.
 
-No text of a server is repeated, as it may contain the secrets that the server was given. Of the credentials that it
-requests only the scheme is named, where it is a known one.
+Text from a server is never repeated, because it may contain the secrets that the server was given. Of the credentials
+that it requests only the scheme is named, if it is a known one.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,9 +1,10 @@
 """Lists everything that a server offers.
 
 Rules kept here:
-1. A listing is complete or it fails: where a list cannot be read to its end within the limits, none of it counts.
-2. A server is asked only for the lists that it announces. One that announces a list and then does not know it has no
-   entries.
+1. A listing is complete or it fails: if a list cannot be read to its end within the limits, the whole listing is
+   discarded.
+2. A server is asked only for the lists that it announces. A list that it announces but then does not implement is
+   treated as empty.
 """
 
 from collections.abc import Awaitable, Callable

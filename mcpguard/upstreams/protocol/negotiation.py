@@ -1,15 +1,15 @@
-"""Negotiates the revision of the protocol with a server, and learns who it is.
+"""Negotiates the protocol revision with a server, and learns the server's name and capabilities.
 
-A server is probed in the modern way first. One that answers is modern; if anything else comes, or nothing in time, the
-handshake of the earlier revisions follows. The probe may have settled a slow server on the modern era: then it refuses
-the handshake with an error of the modern revisions, and is probed once more.
+A server is first probed in the modern way. If it answers, it is modern; after any other reply, or none in time, the
+handshake of the earlier revisions follows. The probe may have committed a slow server to the modern era: it then
+refuses the handshake with an error of the modern revisions, and is probed once more.
 
-A server that refuses the probe's revision may name those that it supports. If one of them is a modern one that the
-guard knows, it is probed again in that one, and never by handshake. If only earlier ones are known, the handshake
-follows.
+A server that refuses the probe's revision may name those that it supports. If one of them is a modern revision that the
+guard supports, the server is probed again in that revision, and the handshake is never used. If the guard supports only
+earlier ones of them, the handshake follows.
 
-Some servers of the earlier revisions exit when they get anything before the handshake. `ProbeRefused` says so, and
-the next connection begins with the handshake.
+Some servers of the earlier revisions exit when they receive anything before the handshake. `ProbeRefused` reports this,
+and the next connection begins with the handshake.
 """
 
 from collections.abc import Collection, Mapping

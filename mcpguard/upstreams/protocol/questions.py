@@ -1,4 +1,4 @@
-"""Parses the questions with which a server of the modern era answers a request (`input_required`)."""
+"""Parses the questions that a server of the modern era returns in place of a result (`input_required`)."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,11 +1,12 @@
-"""Routes what a server sends without being asked to the call that it belongs to.
+"""Routes unsolicited messages from a server to the call that they belong to.
 
 Rules kept here:
-1. Progress reaches the call whose token it names, and no other. Tokens are random, so no server can guess one.
-2. A message that belongs to a call reaches that call's client. One that cannot be attributed reaches nobody.
-3. A request of a server is refused unless it is a ping, or a question to the client of the call that it belongs to;
-   whether that client is asked is decided there. A server that may ask questions, and asks one that could belong to
-   several calls, gets one call at a time from then on.
+1. Progress is delivered only to the call whose token it names. Tokens are random, so no server can guess one.
+2. A message that belongs to a call is delivered to that call's client. One that cannot be attributed is delivered to no
+   client.
+3. A request from a server is refused unless it is a ping, or a question to the client of the call that it belongs to;
+   the call's `Counterpart` decides whether the client is asked. If a server that may ask questions asks one that could
+   belong to several calls, it gets only one call at a time from then on.
 """
 
 from collections.abc import Callable, Iterator, Mapping

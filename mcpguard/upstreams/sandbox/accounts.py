@@ -1,10 +1,10 @@
-"""The accounts of confined servers where the guard is root: each server runs as a user of its own.
+"""The accounts of confined servers where the guard runs as root: each server runs as a separate user.
 
 Rules kept here:
-1. No two running servers share a user: the kernel's limits for a user are each server's own, and so is a file that a
-   server closes to others. All of them are in one group, so that they can share folders.
-2. The numbers are from the range that systemd keeps for dynamic users. A number that is in use is not taken.
-3. A server gets the same number whenever possible, so that files it left in a shared folder belong to it later, too.
+1. No two running servers share a user: the kernel's per-user limits then apply to one server alone, and a server can
+   close its files to the others. All these users are in one group, so that servers can share folders.
+2. User ids come from the range that systemd keeps for dynamic users. An id that is in use is not taken.
+3. A server gets the same user id whenever possible, so that files it left in a shared folder still belong to it later.
 """
 
 import os

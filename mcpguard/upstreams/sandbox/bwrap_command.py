@@ -1,20 +1,21 @@
 """Builds the command line that confines a program.
 
 Rules kept here:
-1. Namespaces of its own for users, processes, mounts, IPC, host names and control groups, and for the network where it
-   gets none; no capabilities, no way to get them, no further namespaces; a session of its own; it ends with the guard.
-2. It sees the places it is given, an empty home and /tmp of limited size, its own /proc and a /dev of six files. All
-   but the home, /tmp, /dev/shm and writable places is read-only. The first process inside, which ends the others when
-   the guard ends, is hidden: whoever could write into its memory could switch that off.
-3. Its environment is set inside, and passed invisibly. The programs that confine it run without it: a variable of the
-   loader (LD_PRELOAD) would run the server's code outside. Inside, such variables are set after the limits, which they
-   could avoid otherwise. They are code, so they are no secrets and may be on the command line.
-4. If the guard is root, the server runs as another account: root is exempt from the limit on processes. As that account
-   may not reach every file that root can, root puts the places together first; the account then makes the namespaces.
-   Root's part has a process namespace, too: a child of another account gets no signal when its parent dies, but the
-   end of the first process in a namespace ends all of them.
-5. Where folders are made anew around a program (`kept_files`), the places are put together first as well, by the
-   account itself: entries of those folders are then looked up among the places, and nowhere else.
+1. The program gets separate namespaces for users, processes, mounts, IPC, host names and control groups, and for the
+   network where it gets none; no capabilities, no way to gain any, no further namespaces; a new session; it ends with
+   the guard.
+2. It sees only the places that it is given, an empty home and /tmp of limited size, a private /proc and a /dev of six
+   device files. All but the home, /tmp, /dev/shm and writable places is read-only. The first process inside, which
+   kills the others when the guard ends, is hidden: a server that could write to its memory could disable that.
+3. The server's environment is set inside and passed through a descriptor. bubblewrap and setpriv run without it: a
+   variable of the dynamic loader (LD_PRELOAD) would run the server's code outside. Inside, such variables are set after
+   the limits, which they could otherwise evade. They are code and not secrets, so they may be on the command line.
+4. If the guard is root, the server runs as another account, because root is exempt from the process limit. That account
+   may not reach every file that root can, so root assembles the places first; the account then creates the namespaces.
+   Root's stage has a process namespace, too: a child of another account gets no signal when its parent dies, but the
+   end of the first process in a namespace kills all the others.
+5. Where folders are rebuilt around a program (`kept_files`), the places are assembled first as well, by the account
+   itself: entries of those folders are then looked up among the places, and nowhere else.
 """
 
 import os

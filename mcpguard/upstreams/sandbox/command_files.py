@@ -1,9 +1,10 @@
-"""Finds the program of a command, and the files that it needs to run.
+"""Finds the program of a command, and the files that the program needs to run.
 
 Rules kept here:
-1. A program outside the system's folders is shown alone, with the targets of its links and of its first line (`#!`).
-2. An interpreter is shown with its libraries: `bin` and `lib` of its Python or virtual environment, and nothing else of
-   the folder around them, which may be somebody's home.
+1. A program outside the system's folders is made visible alone, with the targets of its links and of its first line
+   (`#!`).
+2. An interpreter is made visible with its libraries: `bin` and `lib` of its Python or virtual environment, but nothing
+   else of the folder around them, which may be a user's home.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Turns a launch into a confined one.
 
-This reads the disk, including every mounted folder: call it in a thread.
+This reads the disk, including every mounted folder, so it must be called in a thread.
 """
 
 from collections.abc import Collection, Iterable, Mapping

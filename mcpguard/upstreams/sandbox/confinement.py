@@ -1,8 +1,9 @@
-"""Confines servers on this host, where it has a working sandbox.
+"""Confines servers on hosts that have a working sandbox.
 
 Rules kept here:
-1. A server runs confined or not at all, unless its profile, which a user approves with it, says that it is not.
-2. The memory of all processes of a server together is watched for as long as it runs.
+1. A server runs confined or not at all, unless its profile, which a user approves with the server, turns the sandbox
+   off.
+2. The total memory of all processes of a server is watched for as long as it runs.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection

@@ -1,15 +1,16 @@
-"""The system calls of a confined process: a seccomp filter, applied by bubblewrap.
+"""The seccomp filter for the system calls of a confined process, applied by bubblewrap.
 
 Rules kept here:
-1. Only internet and netlink sockets. A unix socket would reach any visible listener, an abstract one even without a
-   file, and a virtual machine's own kind (vsock) its host. Connected pairs are allowed: interpreters talk to their
-   children over them.
-2. No memory that belongs to no process, since no limit would count it: shared segments, files without a name.
-3. No call that a server does not need and that sandbox escapes have used: namespaces, mounts, tracing, io_uring, bpf,
-   keys, modules.
-4. Only regular files, and none with setuid or setgid: a file in a writable mount exists outside too, where it would
-   give the owner's rights to whoever runs it. A socket can still be named there, by one of a pair.
-5. A processor that is not listed has no filter, and so no sandbox.
+1. Only internet and netlink sockets are allowed. A Unix socket could reach any visible listener (an abstract one even
+   without a file), and a vsock the host of a virtual machine. Connected socket pairs are allowed: interpreters talk to
+   their children over them.
+2. Memory that belongs to no process is denied, since no limit would count it: shared segments, files without a name.
+3. Calls that a server does not need and that sandbox escapes have used are denied: namespaces, mounts, tracing,
+   io_uring, bpf, keys, modules.
+4. Only regular files can be created, and none with setuid or setgid: a file in a writable mount exists outside too,
+   where it would give the owner's rights to any user who runs it. One socket of a pair can still be bound to a path
+   there.
+5. A processor architecture that is not listed has no filter, and therefore no sandbox.
 """
 
 import platform

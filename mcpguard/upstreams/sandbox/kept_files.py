@@ -1,12 +1,12 @@
 """Shows a program inside the sandbox as it was read, whatever lies at its path outside.
 
 Rules kept here:
-1. A mount over a path in somebody's folder lasts only as long as its name stays: the kernel removes the mount once the
-   name is given to another file. So where others can do that, the folders from the mount down to the file are made anew
-   by the sandbox for each start, and every other entry in them is mounted one by one.
-2. That happens where only the places that the sandbox shows are visible. Whoever turns one of those names into a link
-   meanwhile shows nothing that was not visible anyway.
-3. The time for mounting grows with the number of mounts. Where those folders have too many entries, it is refused.
+1. A mount over a path in a folder that others can write to is not enough: the kernel removes the mount once an attacker
+   gives that name to another file. There, the sandbox rebuilds the folders from the mount down to the file for each
+   start, and mounts every other entry in them one by one.
+2. This happens where only the sandbox's places are visible. An attacker who meanwhile replaces one of those names with
+   a link exposes nothing that was not visible anyway.
+3. Mounting time grows with the number of mounts. Where those folders have too many entries, the start is refused.
 """
 
 import os

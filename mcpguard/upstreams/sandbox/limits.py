@@ -1,10 +1,11 @@
-"""The resource limits of a confined process and, where stated, of everything that it starts.
+"""The resource limits of a confined process and, where stated, of all processes that it starts.
 
 Rules kept here:
-1. A limit is never above the guard's own: only the host's owner can raise that.
-2. The limit on processes is set inside, where the kernel counts them for each sandbox; it never counts those of root.
-3. Address space is not limited: some interpreters reserve hundreds of gigabytes that they never touch. A process's own
-   memory is limited, and the memory of all of them together is watched (`memory_watch`).
+1. A limit is never above the guard's own limit, which only the host's owner can raise.
+2. The limit on processes is set inside, where the kernel counts them per sandbox; the kernel never counts root's
+   processes.
+3. Address space is not limited: some interpreters reserve hundreds of gigabytes that they never touch. The memory of
+   each process is limited instead, and the total of all of them is watched (`memory_watch`).
 """
 
 import resource

@@ -1,11 +1,11 @@
-"""Holds a confined process and its descendants to their memory limit.
+"""Kills a confined process and its descendants when their total memory exceeds the limit.
 
-The kernel limits each process; only a control group, which is not used here, would limit all of them together. So their
-memory is measured from time to time, and all are killed when it is too much. Between two measurements it may grow by
-as much as they can write in that time.
+The kernel limits each process; only a control group, which is not used here, would limit their total. So their memory
+is measured at intervals, and all are killed when it is too much. Between two measurements it may grow by as much as
+they can write in that time.
 
-Resident memory counts, and every file in /tmp and /dev/shm: even an empty file takes memory, and the size of a file
-system does not limit that. Buffers of pipes and sockets do not count.
+Resident memory counts, and so does every file in /tmp and /dev/shm: even an empty file takes memory, which the size
+limit of a file system does not cover. Buffers of pipes and sockets do not count.
 """
 
 import os

@@ -1,12 +1,13 @@
 """Checks the folders that a declaration mounts for a confined process.
 
 Rules kept here:
-1. A mount neither contains the data directory nor lies in it, is or contains no home, and is no folder of the system.
-2. It contains no socket that somebody listens on: through it a server could command a process outside (a container
-   engine, an SSH agent). A folder that cannot be searched is refused too. A socket without a listener is just a file:
-   whoever may write to a mount can make one, and must not be able to keep others from starting.
-3. A server's program lies in no folder that any server may write to: it could be replaced there.
-4. Mounts are checked at each start of a process, where their links lead at that moment.
+1. A mount neither contains the data directory nor lies in it, is or contains no home directory, and is no folder of the
+   operating system.
+2. It contains no socket with a listener: through it a server could command a process outside (a container engine, an
+   SSH agent). A folder that cannot be searched is refused too. A socket without a listener is just a file: any process
+   that may write to a mount can create one, and must not be able to block other servers from starting.
+3. A server's program lies in no folder that any server may write to, because it could be replaced there.
+4. Mounts are checked at each process start, with their links resolved at that moment.
 """
 
 import os

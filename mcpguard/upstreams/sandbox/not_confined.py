@@ -1,4 +1,4 @@
-"""The error of the sandbox: a process that cannot be confined is not started."""
+"""The sandbox's error for a process that cannot be confined and is therefore not started."""
 
 from mcpguard.domain.errors import NotStarted
 

@@ -1,8 +1,9 @@
-"""The files of the host that a confined process can see: an allow-list.
+"""The allow-list of host files that a confined process can see.
 
 Rules kept here:
-1. Programs and libraries of the system, read-only; from /etc what programs need to start, and with a network what they
-   need to resolve names and to check certificates. Nothing else of the system: no /home, /root, /run, /var, /sys.
+1. The system's programs and libraries are visible, read-only; from /etc only the files that programs need to start and,
+   with a network, to resolve names and check certificates. Nothing else of the system is: no /home, /root, /run, /var,
+   /sys.
 2. Every file has the same path as outside, so that no configuration has to be changed.
 """
 

@@ -1,10 +1,10 @@
 """Finds out whether this host has a working sandbox, by confining a process.
 
 Rules kept here:
-1. If it does not work, the reason is given; nothing weaker takes its place.
-2. The kernel's report about the confined process decides, not that it could be started: no capabilities, no new
-   privileges, a filter, a user namespace of its own, and the process limit that was set.
-3. The programs are the system's own. The guard's PATH may lead into somebody's folder.
+1. If the sandbox does not work, the reason is reported; no weaker confinement takes its place.
+2. A successful start is not enough: the kernel's report on the confined process decides. It must show no capabilities,
+   no new privileges, a filter, a separate user namespace, and the process limit that was set.
+3. Only the system's own programs are used: the guard's PATH may lead into a user's folder.
 """
 
 import os

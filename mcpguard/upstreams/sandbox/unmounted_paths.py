@@ -1,4 +1,4 @@
-"""Finds paths in a declaration that the confined server cannot see: often somebody forgot to mount them."""
+"""Finds paths in a declaration that the confined server cannot see, often because a mount was forgotten."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""The connections to servers are kept: begun, watched, succeeded and ended."""
+"""Supervises the connections to servers: opens, monitors, replaces and closes them."""

@@ -1,4 +1,4 @@
-"""The pauses between attempts: longer each time, and random, so that servers are not all tried at the same moment."""
+"""Exponential backoff with jitter: the pauses between attempts grow, and servers are not all retried at once."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Everything that the supervisors of all servers share."""
+"""The parts and settings that the supervisors of all servers share."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager

@@ -1,12 +1,12 @@
-"""The fleet: which servers are wanted, and the connections to each of them (`succession`).
+"""The fleet: the servers that are wanted, and the connections to each of them (`succession`).
 
 Rules kept here:
-1. Each server has a task of its own; starting, failing or stopping one delays no other.
-2. A changed server is stopped before it is started anew. One that is no longer wanted is unreachable at once, and then
-   stopped.
+1. Each server has its own task; starting, failing or stopping one delays no other.
+2. A server whose declaration changed is stopped before it is started again. A server that is no longer wanted becomes
+   unreachable immediately, and is then stopped.
 3. Nothing is sent without a permit, which proves that the verdict is stored.
-4. A client of the handshake era that can be asked gets a connection in its own era, where the server supports that
-   (`second_connection`).
+4. A client of the handshake era that supports questions gets a connection in its own era, if the server supports that
+   era (`second_connection`).
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,8 +1,9 @@
-"""Opens a conversation with a server, from its declaration.
+"""Opens a conversation with a server from its declaration.
 
-Secrets are put into the environment and the headers here, at the last moment, and stored nowhere. They may be read
-from files, and a confined program is read too; a file system may hang. So the disk is read in a thread, and while one
-read for a server hangs no second one is started: otherwise every retry would leave another hanging thread behind.
+Secrets are inserted into the environment and the headers here, at the last moment, and are not stored. Secrets and the
+program of a sandboxed server may be read from files, and a file system can hang. The disk is therefore read in a
+thread, and while one read for a server hangs, no second one is started: otherwise every retry would leave another
+hanging thread behind.
 """
 
 import secrets

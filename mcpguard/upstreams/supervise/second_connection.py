@@ -1,17 +1,17 @@
-"""The second connection to a server that supports both eras of the protocol: for clients of the handshake era.
+"""The second connection to a server that supports both protocol eras, used for clients of the handshake era.
 
 In the handshake era a server can ask its client in the middle of a call (`ctx.elicit()` in the SDK); in the modern era
-it has to answer with its question. The first connection is a modern one, so a client of the handshake era that can be
-asked needs another.
+it has to return its question as the response. The first connection is a modern one, so a client of the handshake era
+that supports questions needs another.
 
 Rules kept here:
-1. It is opened when the first such client calls, and closed when none has called for a while: meanwhile a server over
-   standard streams has a second process.
-2. It is listed like the first connection, and carries a call only if both list the capability alike, byte for byte: a
-   user approved what the first one lists. Everything else goes over the first.
-3. Where it cannot be opened, calls go over the first, and it is not tried again for a while. A lost connection is tried
-   again after a pause, which grows.
-4. Its program is compared with the inspected one, as for the first; the guard is told of a difference.
+1. It is opened when the first such client calls, and closed when none has called for a while: while it is open, a
+   server over standard streams has a second process.
+2. It is listed like the first connection, and carries a call only if both list the capability byte for byte alike,
+   because a user approved the listing of the first one. All other calls go over the first.
+3. If it cannot be opened, calls go over the first, and it is not retried for a while. A lost connection is reopened
+   after a pause, which grows.
+4. Its program is compared with the inspected one, as for the first connection; a difference is reported to the guard.
 """
 
 from dataclasses import replace

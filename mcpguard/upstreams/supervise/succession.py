@@ -1,17 +1,17 @@
-"""The connections to one server, one after the other: when its questions cannot be attributed any more, a new
-connection is opened and then replaces the current one.
+"""The successive connections to one server: each replaces one on which questions can no longer be attributed.
 
-A server that may ask questions, on a stream that all calls share, works on one call at a time, so that its questions
-belong to that call. It may still be working on a cancelled call, which it need never answer; from then on nobody can
-tell whose question it asks. Only a new connection ends that doubt.
+If a server may ask questions on a stream that all calls share, it gets one call at a time, so that its questions belong
+to that call. But it may still be working on a cancelled call, which it need never answer; from then on the guard cannot
+tell which call a question belongs to. Only a new connection resolves this doubt.
 
 Rules kept here:
-1. A call whose client can be asked waits for the new connection. Every other call uses the current one.
-2. Calls in progress on the old connection end there, and then that connection is closed. No further call reaches it.
-3. Only one new connection is opened at a time. Where none can be had, because a server allows only one instance, the
-   old one is closed when it is idle, and made anew after a pause; the server's questions until then are refused.
-4. A caller whose cancelled or overdue call caused the doubt is charged for the connection. After a few in a minute its
-   calls are refused until the minute is over: nobody can make the guard restart a server without end.
+1. A call whose client supports questions waits for the new connection. Every other call uses the current one.
+2. Calls in progress on the old connection finish there, and then it is closed. It gets no further calls.
+3. Only one new connection is opened at a time. If none can be opened, because the server allows only one instance, the
+   old one is closed when it is idle and reopened after a pause; until then the server's questions are refused.
+4. A caller whose cancelled or timed-out call caused the doubt is charged for the new connection. After a few within a
+   minute its calls are refused until the minute is over, so that no caller can make the guard restart a server
+   endlessly.
 """
 
 from collections import deque

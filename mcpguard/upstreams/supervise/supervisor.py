@@ -1,12 +1,12 @@
-"""Keeps one server connected, in a task of its own, in which everything of the connection begins and ends.
+"""Keeps one server connected, in a single task that owns the connection from beginning to end.
 
 Rules kept here:
-1. Only this task opens and closes the connection, so no request can be caught in the middle of that.
-2. After every end of a connection there is a pause, longer each time, before the next attempt. Nothing shortens it: no
+1. Only this task opens and closes the connection, so no request meets a half-open or half-closed one.
+2. After every end of a connection there is a pause before the next attempt, longer each time. Nothing shortens it: no
    call, no user, no unchanged configuration. Only a connection that lasted for a while resets it.
-3. A connection is ready once it is negotiated and completely listed. Before and after that no call reaches it.
-4. Any error that a server causes, in the guard's own code too, ends its connection and nothing else.
-5. Until the first attempt has succeeded or failed the server is starting; calls may wait for that.
+3. A connection is ready once it is negotiated and completely listed. Before and after that it carries no calls.
+4. Any error that a server causes, even inside the guard's code, ends only that server's connection.
+5. Until the first attempt has succeeded or failed the server counts as starting; calls may wait for the result.
 """
 
 import math

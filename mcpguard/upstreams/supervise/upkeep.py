@@ -1,13 +1,13 @@
-"""The regular requests to a connected server besides calls: health checks, listings and news of roots.
+"""The regular requests to a connected server besides calls: health checks, listings and notices of changed roots.
 
 Rules kept here:
-1. A busy server gets no health check: its calls have a time limit of their own.
-2. A server is listed again when its lists change, when somebody waits for that, and from time to time, but never for
-   more than a tenth of the time. If that fails it is tried again, and no earlier listing is in force until then.
-3. A server that gets one call at a time gets no other request meanwhile: its questions then belong to that call.
-4. A server that may still be working on a cancelled call is connected anew once it is idle, where no other connection
-   could replace it (`succession`): until then its questions cannot be attributed.
-5. However often clients change their roots, a server is told so once a second at most.
+1. A busy server gets no health check: its calls have their own timeout.
+2. A server is listed again when its lists change, when a caller waits for a listing, and periodically, but never for
+   more than a tenth of the time. A failed listing is retried, and until it succeeds no earlier listing is in force.
+3. A server that gets one call at a time gets no other request during a call, so that its questions belong to the call.
+4. A server that may still be working on a cancelled call is reconnected once it is idle, if no second connection could
+   replace the current one (`succession`): until then its questions cannot be attributed.
+5. However often clients change their roots, a server is notified at most once a second.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,9 +1,9 @@
-"""Visits a server once for an inspection: it is started or contacted, listed, and stopped again.
+"""Visits a server once for an inspection: starts or contacts it, lists it, and stops it again.
 
 Rules kept here:
 1. It gets no other request, and none of its own requests is answered.
-2. Its package is installed first. Then it has the same time to be ready as any connection.
-3. Any error is worded in a sentence and ends only the visit.
+2. Its package is installed first. After that it has the same time to become ready as any connection.
+3. Any error is described in a sentence and ends only the visit.
 """
 
 from collections.abc import Callable, Iterable

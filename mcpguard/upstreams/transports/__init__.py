@@ -1,1 +1,1 @@
-"""The ways to reach a server: bytes out, bytes in, one message at a time, each of them bounded."""
+"""The transports to servers: they send and receive bytes, one bounded message at a time."""

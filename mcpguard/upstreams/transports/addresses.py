@@ -1,13 +1,13 @@
-"""Decides which addresses a server's URL may lead to.
+"""Decides which IP addresses a server's URL may resolve to (protection against SSRF).
 
 Rules kept here:
-1. Only public addresses, unless the operator allowed a network. A name is resolved here, each of its addresses is
-   checked, and only a checked address is dialled: a name that resolves differently a moment later (DNS rebinding)
-   changes nothing.
-2. Of IPv6 only the part that the internet uses is public: addresses outside of `2000::/3` belong to private networks,
-   or to nobody yet.
-3. An IPv4 address inside an IPv6 address (mapped, compatible, translated, 6to4, Teredo, NAT64) is checked itself.
-4. One forbidden address among several is enough to refuse the name: which one is dialled must not depend on chance.
+1. Only public addresses are allowed, unless the operator allowed a network. A name is resolved here, each of its
+   addresses is checked, and only a checked address is dialled, so that a name that resolves differently a moment later
+   (DNS rebinding) has no effect.
+2. Of IPv6 only the range used by the internet is public: addresses outside of `2000::/3` belong to private networks or
+   are unassigned.
+3. An IPv4 address embedded in an IPv6 address (mapped, compatible, translated, 6to4, Teredo, NAT64) is checked itself.
+4. A name is refused if any of its addresses is forbidden: which one is dialled must not depend on chance.
 """
 
 import socket

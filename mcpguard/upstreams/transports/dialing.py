@@ -1,15 +1,15 @@
-"""Makes the connections to remote servers.
+"""Opens the connections to remote servers.
 
 Rules kept here:
-1. A name is resolved and checked by `addresses`, and only checked addresses are dialled, one after the other. TLS
-   verifies the name in the URL all the same. Proxies in the environment are never used.
-2. The guard's own listeners are no servers: the peer of a connection is checked before a byte is sent.
-3. For one server only one name is resolved at a time. The threads that resolve names are few and shared, and a slow
-   name server must not occupy all of them.
-4. The head and the body of a request are sent together; a connection that fails says whether anything can have been
+1. Names are resolved and checked by `addresses`, and only checked addresses are dialled, one after the other. TLS still
+   verifies the name in the URL. Proxies from the environment are never used.
+2. The guard never connects to its own listeners: the peer of a connection is checked before a byte is sent.
+3. Each server has at most one name resolution in progress. The threads that resolve names are few and shared, and a
+   slow name server must not occupy all of them.
+4. The head and the body of a request are sent together; a failed connection reports whether anything may have been
    sent.
-5. The bytes before the head of an answer are limited, and so is the number of informational heads (1xx).
-6. However much a server sends, and on however many connections, reading it leaves other servers their time
+5. The bytes before the head of a response are limited, and so is the number of informational heads (1xx).
+6. However much a server sends, and over however many connections, reading it does not starve other servers
    (`fair_reading`).
 """
 

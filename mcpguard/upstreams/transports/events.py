@@ -1,11 +1,11 @@
-"""Parses server-sent events from bytes as they come.
+"""An incremental parser of server-sent events.
 
 Rules kept here:
-1. The same events come out however the bytes were cut, and the work is linear in the bytes, even one byte at a time.
-2. An event over the limit ends the stream before it is stored completely; the events before it still count. As many
-   bytes, and 128 KiB more, may come between two events.
-3. The data of an event stays bytes, to be parsed as strict JSON later. All three line ends are accepted, a byte order
-   mark at the beginning and comments are skipped, and a block without data is no event.
+1. The events do not depend on how the bytes are split, and the work is linear in the bytes, even one byte at a time.
+2. An event over the limit ends the stream before it is stored completely; the events before it are still delivered. The
+   bytes between two events may exceed that limit by 128 KiB.
+3. The data of an event stays bytes, to be parsed as strict JSON later. All three line endings are accepted, a leading
+   byte order mark and comments are skipped, and a block without data is not an event.
 
 The parser has no stream and no clock: bytes go in, events come out.
 """

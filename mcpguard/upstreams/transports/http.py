@@ -1,14 +1,14 @@
-"""A conversation over streamable HTTP, in both eras of the protocol.
+"""A conversation over streamable HTTP, in both protocol eras.
 
 Rules kept here:
-1. Every message is an HTTP request of its own, and an error of one affects no other. Only the loss of the session ends
-   the conversation, and with it every request that waits.
-2. A request ends with its answer, the server's error, its caller's cancellation or the end of its own stream. Up to
-   2025-11-25 a broken stream is resumed where the server supports that, and a cancellation is sent as a message; from
+1. Every message is a separate HTTP request, and its failure affects no other. Only the loss of the session ends the
+   conversation, and with it every waiting request.
+2. A request ends with its response, the server's error, its caller's cancellation or the end of its own stream. Up to
+   2025-11-25 a broken stream is resumed if the server supports that, and a cancellation is sent as a message; from
    2026-07-28 on closing the stream is the cancellation.
 3. A message on the stream of a request has that request's origin. A message on the stream without a request has the
    origin of the only request in progress, if there is exactly one (`attribution`).
-4. Nothing is sent twice. The caller learns whether the server can have executed the request.
+4. Nothing is sent twice. The caller learns whether the server may have executed the request.
 """
 
 import itertools

@@ -1,8 +1,9 @@
-"""Builds the headers of HTTP requests to servers, in each era of the protocol.
+"""Builds the headers of HTTP requests to servers, for each protocol era.
 
 Rules kept here:
-1. Up to 2025-11-25 there is a session, whose id is sent with everything after the answer to `initialize`, to the origin
-   that issued it and to no other. From 2026-07-28 on there is none, and each request repeats its method in its headers.
+1. Up to 2025-11-25 there is a session; its id is sent with every request after the response to `initialize`, and only
+   to the origin that issued it. From 2026-07-28 on there is no session, and each request repeats its method in a
+   header.
 2. Until a revision is negotiated, each request names its own; afterwards no request can leave the negotiated era.
 3. Configured headers, which may hold credentials, are sent only to the origin that they were configured for.
 """

@@ -1,13 +1,13 @@
-"""Sends HTTP requests to one remote server, over connections that are kept for reuse.
+"""Sends HTTP requests to one remote server over a pool of reusable connections.
 
 Rules kept here:
-1. An error belongs to one request alone, and says whether the server can have executed it.
-2. A few redirections are followed, with the same method and the same checks: within the origin, and from plain HTTP to
-   TLS on the same host. Another host or port would be another server than the approved one. Headers for one origin are
-   sent to no other: `Headers` are computed anew at every place.
-3. Nothing is sent twice. A connection that was idle for a while is not reused, so that no request meets a server that
-   is just closing it.
-4. No text of a server is repeated in an error.
+1. An error affects only its own request, and reports whether the server may have executed it.
+2. A few redirects are followed, with the same method and the same checks: within the origin, and from plain HTTP to TLS
+   on the same host. Another host or port would be another server than the approved one. Headers for one origin are
+   never sent to another: `Headers` are computed anew for every target.
+3. Nothing is sent twice. A connection that was idle for a while is not reused, so that no request is sent just as the
+   server closes it.
+4. Text from a server is never repeated in an error.
 """
 
 import ssl

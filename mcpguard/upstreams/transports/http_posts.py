@@ -1,7 +1,7 @@
-"""Sends messages that need no answer: notifications, and answers to the server's requests.
+"""Sends messages that expect no response: notifications, and answers to the server's requests.
 
 Rules kept here:
-1. Each is sent in a task of its own, with a time limit, so that one that hangs holds up nothing.
+1. Each is sent in its own task with a timeout, so that one that hangs delays no other.
 2. Their number is limited; further ones are dropped and counted.
 """
 

@@ -1,8 +1,8 @@
-"""Handles the messages that a server sends on its streams without a request.
+"""Handles the unsolicited messages that a server sends on its streams.
 
 Rules kept here:
-1. A notification is handed over at once, and a request is answered in a task of its own (`server_requests`), so neither
-   holds up reading.
+1. A notification is handed over immediately, and a request is answered in its own task (`server_requests`), so neither
+   delays reading.
 2. Servers of the modern era may not make requests on a stream: those are dropped and counted.
 3. A message that cannot be parsed affects nothing else: it is counted and skipped.
 """

@@ -1,10 +1,10 @@
-"""Makes one request over HTTP and gets its answer, in either form; and reads the stream without a request.
+"""Makes one request over HTTP and reads its response in either form; also reads the stream without a request.
 
 Rules kept here:
-1. The answer is a JSON text or an event on a stream. Anything else is no answer.
-2. A stream that ends before the answer is resumed where it broke, if the server gave its events ids and the era allows
-   that. The request itself is never sent twice, as it could be executed twice.
-3. Once the answer is there, the end of the stream is not waited for.
+1. The response is a JSON body or an event on a stream. Anything else is not a response.
+2. A stream that ends before the response is resumed where it broke, if the server gave its events ids and the era
+   allows that. The request itself is never sent twice, because it could be executed twice.
+3. Once the response has arrived, the end of the stream is not awaited.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
-"""Reads replies to HTTP requests: in pieces, up to a limit, and by their head first.
+"""Reads HTTP responses: head first, then the body in pieces up to a limit.
 
 Rules kept here:
-1. A body is read only up to a limit. Nothing is decompressed, as a small body could become gigabytes (a zip bomb).
-2. Reading never starves other servers: however small the pieces are, others get time in between (`fair_reading`).
-3. A JSON-RPC error of the server is kept unchanged. Of any other error only the status is repeated and, where
+1. A body is read only up to a limit. Nothing is decompressed: a small body could expand to gigabytes (a zip bomb).
+2. Reading never starves other servers: they get time between pieces, however small the pieces are (`fair_reading`).
+3. A JSON-RPC error from the server is kept unchanged. Of any other error only the status is repeated and, if
    credentials are requested, the challenge, so that they can be obtained.
 """
 

@@ -1,9 +1,9 @@
-"""Reads a stream of events that may break and be resumed.
+"""Reads an event stream that may break and be resumed.
 
 Rules kept here:
 1. The last event id and the retry time of a stream are kept from one connection to the next.
-2. There is a pause before every new connection: as long as the server asked for, within limits, and longer each time
-   when nothing comes.
+2. There is a pause before every new connection: as long as the server requested, within limits, and longer each time if
+   no events arrive.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,11 +1,11 @@
-"""The URL of a remote server, and the headers that were configured for it.
+"""The URL of a remote server and the headers configured for it.
 
 Rules kept here:
 1. A URL is parsed once and strictly: the host that is resolved, the one that TLS verifies and the one in `Host` are the
-   same. Credentials in it are refused.
-2. A configured header cannot replace one of the protocol or of the connection. Nor can its value begin another header
-   (header injection).
-3. Neither an error nor a representation shows a header's value.
+   same. A URL that contains credentials is refused.
+2. A configured header cannot replace a header of the protocol or of the connection, and its value cannot start another
+   header (header injection).
+3. Neither an error nor a `repr` shows a header's value.
 """
 
 import re

@@ -1,9 +1,9 @@
-"""A server over the transport of 2024-11-05: one stream of events, and a separate endpoint for messages.
+"""The transport of 2024-11-05 (HTTP+SSE): one event stream, and a separate endpoint for messages.
 
 Rules kept here:
-1. Messages are sent to the endpoint that the stream names, and only if it has the origin of the URL.
-2. Sending waits until the server has accepted a message, with a limit: some accept it only when they have answered. A
-   message is sent whole even if its sender is cancelled, and the number on their way is limited.
+1. Messages are sent to the endpoint that the stream names, and only if it has the same origin as the URL.
+2. Sending waits, with a timeout, until the server has accepted a message: some accept it only after answering it. A
+   message is sent completely even if its sender is cancelled, and the number in transit is limited.
 3. The connection ends with the stream.
 """
 

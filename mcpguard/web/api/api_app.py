@@ -1,10 +1,10 @@
-"""The API as an application: the same routes at the operator's socket and on the network.
+"""The API as an application, with the same routes on the operator's socket and on the network.
 
 Rules kept here:
-1. Each path has one spelling: no route needs an escape, so a path with any is unknown.
-2. Every error is answered as a problem, and no cache may keep an answer.
-3. HEAD is GET without the body. Pages of other origins cannot read answers: there are no CORS headers.
-4. The routes are built for the first request, because nothing else at a start takes as long.
+1. Each path has exactly one spelling: no route needs an escape, so a path that contains one is unknown.
+2. Every error is returned as a problem document, and no cache may store a response.
+3. HEAD is GET without the body. Pages of other origins cannot read responses: there are no CORS headers.
+4. The routes are built for the first request, because they are the slowest part of a start.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""The bodies of requests with their fields. Unknown fields are refused, and values are not converted."""
+"""The request bodies and their fields. Unknown fields are rejected, and values are not converted."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal

@@ -1,7 +1,7 @@
-"""The answers about one server or capability, with the ETag that decisions about it name.
+"""The responses about one server or capability, with the ETag that decisions about it must name.
 
-The ETag is taken before the content: if something changes in between, the ETag is too old, and no decision can use it.
-A large answer is serialized in a thread, so that other requests do not wait for it.
+The ETag is computed before the content: if something changes in between, the ETag is stale and no decision can use it.
+A large response is serialized in a thread, so that other requests do not wait for it.
 """
 
 from collections.abc import Mapping

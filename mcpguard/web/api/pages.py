@@ -1,9 +1,9 @@
-"""Lists in pages: some entries at a time, with an opaque cursor for the next ones.
+"""Pagination: some entries of a list at a time, with an opaque cursor for the next ones.
 
 Rules kept here:
-1. The entries are ordered by one key. A cursor names the last entry that was returned, so that entries which come or go
-   meanwhile do not make other entries be skipped or returned twice.
-2. A cursor names only a place in a list that its sender may read anyway; a forged one begins elsewhere in it.
+1. The entries are ordered by one key. A cursor names the last entry that was returned, so that entries that are added
+   or removed in the meantime do not cause others to be skipped or returned twice.
+2. A cursor only names a place in a list that the client may read anyway; a forged one just begins elsewhere in it.
 """
 
 from bisect import bisect_right

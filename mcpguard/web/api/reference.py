@@ -1,4 +1,4 @@
-"""The OpenAPI document prepared for people: the page of the API and docs/rest.md are made from it."""
+"""The OpenAPI document prepared for human readers, as the source of the API's page and of docs/rest.md."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

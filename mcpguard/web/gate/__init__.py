@@ -1,1 +1,1 @@
-"""What stands before every page and every route: who somebody is, what they may, and what is refused."""
+"""The checks before every page and route: authentication, authorization, and the refusal of invalid requests."""

@@ -2,9 +2,9 @@
 
 Rules kept here:
 1. Every route names exactly one right, or is marked as open; there is no default.
-2. At the operator's socket the peer, identified by the kernel, may do everything. On the network the sender is the
-   principal that `credentials` has identified: a user, or an operator's token; never an agent's token.
-3. The right is checked before anything of the body is read.
+2. On the operator's socket, the peer identified by the kernel may do everything. On the network, the sender is the
+   principal identified by `credentials`: a user or an operator's token, never an agent's token.
+3. The right is checked before any of the body is read.
 """
 
 from typing import Any, Final

@@ -1,11 +1,11 @@
-"""The actor of a decision, as the audit log records it, at the operator's socket and on the network.
+"""The actor of a decision, as the audit log records it, on the operator's socket and on the network.
 
 Rules kept here:
-1. At the socket the kernel vouches for the account (`peer`). The name of the program is only read from /proc: it helps
-   readers of the record, and proves nothing.
+1. On the socket, the kernel vouches for the account (`peer`). The program's name is only read from /proc: it helps
+   readers of the record, but proves nothing.
 2. An unknown sender cannot decide anything.
-3. Settings say whether a shell, or a token whose role decides, may loosen protection. Users may if their role decides
-   and they have entered their password recently.
+3. Settings state whether a shell, or a token whose role can decide, may weaken protection. Users may if their role can
+   decide and they have entered their password recently.
 """
 
 import os

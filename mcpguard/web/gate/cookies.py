@@ -1,7 +1,8 @@
 """The session cookie of a signed-in user.
 
-Rules kept here: no script can read it, no page of another site sends it, over TLS only this host can set it, and it
-ends with the browser session. A request with two of them could mean two users, and is refused (`credentials`).
+Rules kept here: no script can read the cookie, no page of another site can send it, over TLS only this host can set it,
+and it ends with the browser session. A request with two of them is ambiguous about its user and is refused
+(`credentials`).
 """
 
 from typing import Final

@@ -1,13 +1,13 @@
-"""Identifies the sender of a request to a page or to the API, before both. Agents are identified in `gateway`.
+"""Identifies the sender of a request before it reaches a page or the API. Agents are identified in `gateway`.
 
 Rules kept here:
-1. A credential is an operator's token or a session cookie. Both at once, or one of them twice, could mean two users:
-   400. An unknown token is 401, and so is an agent's. An unknown cookie counts as no credential, so that a user whose
-   session ended still sees the open pages.
+1. A credential is an operator's token or a session cookie. Both at once, or one of them twice, is ambiguous: 400. An
+   unknown token is 401, and so is an agent's. An unknown cookie counts as no credential, so that a user whose session
+   ended still sees the open pages.
 2. A request that changes something, and every request to the API, is refused (403) if it comes from a page of another
-   site. With a cookie, a change must also say where it comes from, which every browser does (CSRF).
-3. The sender is stored in `request.state.principal`, None if unknown, and replaces whatever was there. Pages and routes
-   check its rights themselves.
+   site. With a cookie, a change must also state its origin, which every browser does (CSRF).
+3. The sender is stored in `request.state.principal`, None if unknown, replacing any earlier value. Pages and routes
+   check the sender's rights themselves.
 """
 
 import re

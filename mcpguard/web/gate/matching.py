@@ -1,10 +1,10 @@
-"""Ties a decision to the version that the reviewer saw, by its ETag in `If-Match`.
+"""Binds a decision to the version that the reviewer saw, by its ETag in `If-Match`.
 
 Rules kept here:
-1. On the network every decision about an existing thing names the ETag that was seen; at the operator's socket it may.
-   `*` is refused, because it names nothing that anybody has seen.
-2. The ETag is compared before anything is done, and once more when it is the decision's turn: it may have waited for
-   other decisions that changed its subject.
+1. On the network, every decision about an existing object must name the ETag that was seen; on the operator's socket it
+   may. `*` is refused, because it names no version that anyone has seen.
+2. The ETag is compared before anything is done, and again when the decision's turn comes: it may have waited for other
+   decisions that changed the same object.
 """
 
 import re

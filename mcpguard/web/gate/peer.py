@@ -1,11 +1,11 @@
 """Identifies the process at the other end of the operator's socket, as the kernel reports it.
 
 Rules kept here:
-1. Only the guard's own account and root are accepted. Root controls the guard anyway, so root is accepted even where
-   a guard without root rights cannot read root's namespaces.
-2. A process in another pid or user namespace is refused (a sandboxed server that got hold of the path), and so is
-   every descendant of the guard: programs that agents or servers start must not inherit the operator's authority.
-   A parent that ends does not hide a descendant (`keep_orphans`), but the end of the guard itself does.
+1. Only the guard's own account and root are accepted. Root controls the guard anyway, so root is accepted even where a
+   guard without root rights cannot read root's namespaces.
+2. A process in another pid or user namespace is refused (a sandboxed server that obtained the path), and so is every
+   descendant of the guard: programs that agents or servers start must not inherit the operator's authority. The exit of
+   a parent does not hide a descendant (`keep_orphans`), but the exit of the guard itself does.
 3. A process whose identity cannot be established is refused.
 """
 

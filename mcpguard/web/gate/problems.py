@@ -1,9 +1,9 @@
 """Answers errors to programs as application/problem+json, from one table.
 
 Rules kept here:
-1. An expected error has a status, a constant title, and its own sentence. An error that is not in the table is a fault
-   of the guard: it is logged with its traceback, and the answer tells nothing about it.
-2. An invalid value is named by its place in the request; no value that was sent is repeated.
+1. An expected error has a status, a constant title, and its own sentence. An error that is not in the table is a bug in
+   the guard: it is logged with its traceback, and the response reveals nothing about it.
+2. An invalid value is identified by its place in the request; no value that was sent is repeated.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Gives every request an id, in the answer, in the log and in everything that is logged on its way."""
+"""Assigns every request an id, which is in the response and in every log line about the request."""
 
 import time
 

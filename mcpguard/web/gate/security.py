@@ -1,9 +1,9 @@
-"""Gates that every network request passes before it reaches a page.
+"""The checks that every network request passes before it reaches a page.
 
 Rules kept here:
-1. An unknown Host is 421: a foreign page whose name points at the guard (DNS rebinding) gets nothing.
+1. An unknown Host is 421: a foreign page whose host name resolves to the guard (DNS rebinding) gets nothing.
 2. A body over the limit is 413 before it is read to its end, whatever its headers say.
-3. Every answer forbids scripts, frames and connections of other origins.
+3. Every response forbids scripts, frames and connections of other origins.
 """
 
 from collections.abc import Iterable

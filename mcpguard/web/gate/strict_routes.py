@@ -1,8 +1,8 @@
-"""The routes of the API, each through the same steps: who may, which form.
+"""The routes of the API, which all check the sender's right and the form of the request.
 
 Rules kept here:
-1. Whoever may not use a route is refused before its body is read.
-2. A body is JSON that has one meaning, or it is refused: what decides about trust is read by the strict reader only.
+1. A sender who may not use a route is refused before the body is read.
+2. A body is unambiguous JSON, or it is refused: input that decides about trust is parsed by the strict parser only.
 """
 
 from collections.abc import Callable, Coroutine

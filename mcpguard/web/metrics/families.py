@@ -1,6 +1,6 @@
-"""The metrics at this moment, read from memory.
+"""The current metrics, read from memory.
 
-Rule kept here: calls wait only for the numbers to be copied. The rest is done in another thread.
+Rule kept here: calls wait only while the numbers are copied. The rest is done in another thread.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """The names of all metrics. docs/metrics.md is made from this list.
 
-Rule kept here: the values of labels are bounded. Names of servers are those of existing servers, at most
-`MOST_SERVERS`; all other values are fixed words.
+Rule kept here: the set of label values is bounded. Server names are those of existing servers, at most `MOST_SERVERS`;
+all other values are fixed words.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
-"""`/metrics` for Prometheus and compatible readers: as text, or as OpenMetrics on request.
+"""`/metrics` for Prometheus and compatible scrapers: as text, or as OpenMetrics on request.
 
 Rules kept here:
-1. It needs the right to look, like everything that tells which servers there are.
-2. The numbers are copied at once and written in a thread, one request after the other, so that no call waits.
-3. The library's registry, which is shared in a process, is not used: it would include what is not ours.
+1. It needs the right to view, like everything that reveals which servers exist.
+2. The numbers are copied at once and formatted in a thread, one request after another, so that no call waits.
+3. The library's process-wide registry is not used: it would include metrics that are not mcpguard's.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Detectors of text that tells a model what to do: what it orders, asks for, promises or threatens."""
+"""Detectors of text that instructs a model: what it orders, requests, promises or threatens."""

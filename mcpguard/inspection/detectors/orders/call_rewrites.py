@@ -1,4 +1,4 @@
-"""Detects orders to change other calls: their recipients, their amounts, what the user had chosen (T6)."""
+"""Detects orders to alter other calls: their recipients, their amounts, or what the user chose (T6)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Detects orders to conceal in indirect words: what is better left out, what nobody needs to know (T1)."""
+"""Detects indirectly worded orders to conceal: what is better left out, what nobody needs to know (T1)."""
 
 from typing import Final
 

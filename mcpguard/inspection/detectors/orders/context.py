@@ -1,4 +1,4 @@
-"""Detects parameters that request what a tool does not need: the conversation, prompts, an aside (T2, T13)."""
+"""Detects parameters that request what a tool does not need: the conversation, prompts, side notes (T2, T13)."""
 
 from collections.abc import Iterator
 from typing import Final

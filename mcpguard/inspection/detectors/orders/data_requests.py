@@ -1,8 +1,8 @@
-"""Detects requests for data that a call does not need: the conversation, the system prompt, results of other tools,
-files of the host (T1, T13).
+"""Detects requests for data that a call does not need (T1, T13).
 
-The order of the words does not matter: the passive and the active form of a sentence are one order. A tool whose name
-is about such data has a reason to ask for it, so that a finding in it counts little.
+Such data is the conversation, the system prompt, results of other tools, or files of the host. Word order does not
+matter: the active and the passive form of a sentence are the same order. A tool whose name is about such data has a
+reason to request it, so a finding in it counts little.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Detects text that speaks of its own review, or announces other behaviour after it (T8)."""
+"""Detects text that mentions its own review, or announces different behaviour after it (T8)."""
 
 from typing import Final
 

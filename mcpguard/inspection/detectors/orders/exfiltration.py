@@ -1,4 +1,4 @@
-"""Detects orders to send private data out: the conversation, the user's data, or copies of results (T13)."""
+"""Detects orders to send out private data: the conversation, the user's data, or copies of results (T13)."""
 
 from typing import Final
 

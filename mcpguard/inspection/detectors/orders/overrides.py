@@ -1,4 +1,4 @@
-"""Detects orders to drop earlier instructions, to play another role, or to reveal the system prompt (T1)."""
+"""Detects orders to ignore earlier instructions, to play another role, or to reveal the system prompt (T1)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Detects urgency, false authority and threats: reasons to obey that are not about what a tool does (T1)."""
+"""Detects urgency, false authority and threats: reasons to obey that are unrelated to what a tool does (T1)."""
 
 from typing import Final
 

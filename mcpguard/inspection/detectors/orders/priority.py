@@ -1,4 +1,4 @@
-"""Detects demands to be called first, before or instead of every other tool (T1, T5)."""
+"""Detects demands to be called first, before every other tool, or instead of them (T1, T5)."""
 
 from typing import Final
 

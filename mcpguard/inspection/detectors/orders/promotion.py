@@ -1,4 +1,4 @@
-"""Detects self-praise and words against other tools, where a description should say what a tool does (T5)."""
+"""Detects self-praise and disparagement of other tools, where a description should say what the tool does (T5)."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""Detects replies that address the model, and tell it what to call next (T11, T12).
+"""Detects replies that address the model and tell it what to call next (T11, T12).
 
-A definition is written for a model, so that both are ordinary there. A reply is not.
+Both are normal in a definition, which is written for a model, but not in a reply.
 """
 
 from collections.abc import Iterator

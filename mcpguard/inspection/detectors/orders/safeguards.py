@@ -1,6 +1,6 @@
 """Detects orders to disable safeguards: confirmations, filters, logs, the sandbox (T1).
 
-Only orders count: a tool whose task is to disable something says what it does ("Disables a rule"), and is named for it.
+Only orders count. A tool whose task is to disable something states that ("Disables a rule") and is named after it.
 """
 
 from collections.abc import Iterator

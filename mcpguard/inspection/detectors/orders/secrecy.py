@@ -1,4 +1,4 @@
-"""Detects orders to keep something from the user, which an honest description never needs (T1)."""
+"""Detects orders to keep something secret from the user, which an honest description never needs (T1)."""
 
 from typing import Final
 

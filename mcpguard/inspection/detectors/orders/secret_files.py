@@ -1,4 +1,4 @@
-"""Detects orders to read or pass on keys, credentials and the files that hold them (T1, T13)."""
+"""Detects orders to read or pass on keys, credentials, or the files that contain them (T1, T13)."""
 
 from typing import Final
 

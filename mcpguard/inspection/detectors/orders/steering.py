@@ -1,8 +1,8 @@
-"""Detects text that steers what is done with another server's tools (T6).
+"""Detects text that influences how another server's tools are used (T6).
 
-The surroundings say which names are foreign. Without them, a name that is neither the tool's own nor one of its
-parameters may be foreign: findings about it weigh less, and only phrases count that nobody uses of a tool beside it.
-The foreign names are read once for all definitions with the same surroundings: there may be thousands of them.
+The surroundings list the foreign names. Without them, any name that is neither the tool's own nor one of its parameters
+may be foreign: findings about it weigh less, and only phrases count that are not used about a tool of the same server.
+The foreign names are compiled once for all definitions with the same surroundings, as there may be thousands of them.
 """
 
 from collections.abc import Iterator

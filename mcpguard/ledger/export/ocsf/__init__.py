@@ -1,1 +1,4 @@
-"""The audit log as events of the Open Cybersecurity Schema Framework, version 1.8. docs/ocsf.md has the mapping."""
+"""The audit log as OCSF 1.8 events (Open Cybersecurity Schema Framework).
+
+docs/ocsf.md has the mapping.
+"""

@@ -1,8 +1,8 @@
 """The actor of an event: a person, an agent, a program, or the guard itself.
 
 Rules kept here:
-1. `actor.user` is a person, an operating-system account or an operator's token, and nobody else.
-2. Agents are `actor.app_uid` and `actor.app_name`, and what they call themselves is neither.
+1. `actor.user` is only ever a person, an operating-system account or an operator's token.
+2. Agents are `actor.app_uid` and `actor.app_name`; the name that an agent claims for itself is used for neither.
 """
 
 import re

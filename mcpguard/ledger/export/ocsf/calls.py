@@ -2,9 +2,9 @@
 
 Rules kept here:
 1. All events of one call have its entry as `metadata.correlation_uid`.
-2. The verdict says whether a call is allowed, denied or held; the outcome whether it succeeded. The opening of an
-   allowed call claims no success.
-3. Findings in a call do not make another event: they are an enrichment, and the call is an alert.
+2. The verdict determines whether a call is allowed, denied or held; the outcome whether it succeeded. The opening of an
+   allowed call does not claim success.
+3. Findings in a call produce no separate event: they are an enrichment, and the call is an alert.
 """
 
 from typing import Any, Final

@@ -1,8 +1,8 @@
 """Status, action, disposition and severity of a call, by its verdict, outcome and reason.
 
 Rules kept here:
-1. What is not in a table gets the careful answer: unknown, and worth a look.
-2. A reason raises the severity, and lowers none.
+1. Values not in a table are mapped conservatively: to unknown, and worth a review.
+2. A reason can raise the severity, but never lower it.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,10 @@
 """Events of decisions, and of other changes to permissions: Entity Management.
 
 Rules kept here:
-1. The entity is what was decided about: a server, a capability, a held call, a caller, a user, a token, the settings.
-   Its state before and after is the status; of a user, the role.
-2. Decisions that the schema has an activity for get that; the others are `Other` with our word.
-3. `comment` is what a person wrote; `status_detail` what the guard says about a failure.
+1. The entity is the subject of the decision: a server, a capability, a held call, a caller, a user, a token, the
+   settings. Its state before and after is the status; for a user, the role.
+2. Decisions for which the schema has an activity get that; the others are `Other` with the guard's own word.
+3. `comment` is the text that a person wrote; `status_detail` is the guard's description of a failure.
 """
 
 from collections.abc import Mapping

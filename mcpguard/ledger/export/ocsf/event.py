@@ -4,8 +4,8 @@ Rules kept here:
 1. An attribute has the value of the record, or is left out. If the schema requires one that the record lacks, it is
    `unknown`, 0, or 1970.
 2. A value of the wrong type is left out. The record is in `unmapped`, byte for byte, so nothing is lost.
-3. Sentences are ours and constant.
-4. Whatever is of severity Medium or higher is an alert (`is_alert`), in every class, as the schema advises.
+3. Sentences are constants of the guard.
+4. Every event of severity Medium or higher is an alert (`is_alert`), in every class, as the schema advises.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,7 @@
-"""Events of findings in what a server lists: Detection Finding. A listing without findings is an entity event."""
+"""Events of findings in a server's listing: Detection Finding.
+
+A listing without findings is an entity event.
+"""
 
 from typing import Any, Final
 

@@ -1,7 +1,7 @@
-"""The form `ocsf`: one event for each record, a line each.
+"""The form `ocsf`: one event per record, on one line.
 
 Rules kept here:
-1. Each record by itself becomes exactly one event, whatever its kind and content: no state, nothing left out.
+1. Each record is mapped independently to exactly one event, whatever its kind and content: no state, no omissions.
 2. An event is valid OCSF 1.8, on one line of JSON. Content that is not one JSON object on one line is included as text.
 """
 

@@ -1,9 +1,9 @@
 """Events of the guard itself and of its log: Application Lifecycle, Event Log Activity, and Base Event.
 
 Rules kept here:
-1. Whatever interrupts, shortens or copies the log is Event Log Activity: a SIEM watches that class for this.
-2. A pruned record is an event all the same; so is one of an unknown kind, and one that mcpguard did not write. They
-   have no class: Base Event.
+1. Anything that interrupts, shortens or copies the log is Event Log Activity: SIEMs watch that class for this.
+2. Pruned records, records of an unknown kind, and records that mcpguard did not write still become events. They have no
+   class: Base Event.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Events of users who sign in and out: Authentication. Agents send a token with every request and have none."""
+"""Events of users who sign in and out: Authentication.
+
+Agents never sign in: they send a token with every request.
+"""
 
 from collections.abc import Mapping
 from ipaddress import ip_address

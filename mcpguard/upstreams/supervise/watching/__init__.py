@@ -1,1 +1,1 @@
-"""The resources of a server that clients want to hear of, and keeping the server told of which those are."""
+"""Watches a server's resources for clients: which ones they subscribed to, and the subscriptions at the server."""

@@ -1,11 +1,11 @@
-"""Subscriptions at servers of the modern era: one request that stays open names all wanted resources.
+"""Subscriptions at servers of the modern era: a single request that stays open names all wanted resources.
 
 Rules kept here:
-1. When the wishes change, a new request is acknowledged before the old one is cancelled: no change is missed between
-   the two.
+1. When the wanted resources change, the old request is cancelled only after the new one is acknowledged, so that no
+   change is missed in between.
 2. A resource that the acknowledgement does not name counts as refused.
-3. A server may refuse a whole request because of one resource in it. Then each is requested alone, and the new request
-   is made without those that are refused.
+3. A server may refuse a whole request because of one resource in it. Then each resource is requested alone, and the
+   combined request is made again without the refused ones.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,9 +1,9 @@
-"""Subscriptions at servers of the handshake era: each resource has subscribe and unsubscribe requests of its own.
+"""Subscriptions at servers of the handshake era, with separate subscribe and unsubscribe requests per resource.
 
 Rules kept here:
-1. For one resource there is one request at a time, so that the last one decides.
-2. A server that does not answer gets only a few requests at once.
-3. Where it is unknown whether the server took a subscription, it is unsubscribed when it is no longer wanted.
+1. Each resource has at most one request in progress, so that the last request determines its state.
+2. A server that does not respond gets only a few requests at once.
+3. If it is unknown whether the server accepted a subscription, it is unsubscribed when it is no longer wanted.
 """
 
 from typing import Protocol

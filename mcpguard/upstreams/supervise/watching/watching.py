@@ -1,11 +1,11 @@
-"""The resource subscriptions of one server: what is wanted, and what runs at the server.
+"""The resource subscriptions of one server: which are wanted, and which are active at the server.
 
 Rules kept here:
-1. Wishes outlive connections. On each connection the server is asked for all of them, and once for each resource,
-   however many want it.
-2. A new subscriber waits until the server has agreed, and gets its refusal. A subscription that is refused later is
-   requested again, after a pause that grows.
-3. Only changes of wanted resources, or of parts of one, are passed on, and only a limited number in a second.
+1. Wanted subscriptions outlive connections. On each connection the server is asked for all of them, once for each
+   resource, however many subscribers it has.
+2. A new subscriber waits until the server has accepted the subscription, and receives any refusal. A subscription that
+   is refused later is requested again, after a pause that grows.
+3. Only changes of wanted resources, or of parts of one, are passed on, and only a limited number per second.
 """
 
 import re

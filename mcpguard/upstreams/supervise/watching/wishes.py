@@ -1,9 +1,11 @@
-"""Which resources of one server are wanted by whom, and whether the server has agreed to each.
+"""Tracks which clients want which resources of one server, and which of them the server has accepted.
 
 Rules kept here:
-1. A resource is wanted as long as somebody holds it. Holding it twice counts once, and it can always be dropped.
-2. The first holder has the server asked; whoever comes meanwhile waits for the same answer.
-3. A resource whose subscription was lost may change unnoticed. Once the server has agreed again, a change is reported.
+1. A resource is wanted as long as at least one holder holds it. Holding it twice counts once, and a holder can always
+   drop it.
+2. The first holder triggers the request to the server; holders that join meanwhile wait for the same response.
+3. A resource whose subscription was lost may change unnoticed. Once the server has accepted it again, a change is
+   reported.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,6 +1,6 @@
-"""The types of all answers: the OpenAPI document is made from them, and tests check every answer against them.
+"""The types of all responses. The OpenAPI document is made from them, and tests check every response against them.
 
-Answers are sent without passing through these types, so that text from servers is passed on unchanged.
+Responses are sent without passing through these types, so that text from servers is passed on unchanged.
 """
 
 from mcpguard.web.api.answers.call_answers import EndedAnswer, ForeseenAnswer, HitsAnswer

@@ -1,4 +1,4 @@
-"""Routes of callers: listing, adding and revoking them. A token is in one answer only."""
+"""Routes of callers: listing, adding and revoking them. A token is returned once, when it is created."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse

@@ -1,9 +1,9 @@
-"""Routes of calls in the name of a caller: searching tools, testing a call, and making one.
+"""Routes of calls on behalf of a caller: searching tools, testing a call, and making one.
 
 Rules kept here:
 1. A call takes the same path as calls of agents, within the caller's scope and budgets, and is one entry in the audit
    log, which names the user who made it.
-2. There is no client that a server could ask something, or send progress and log messages to.
+2. There is no client to which a server could send requests, progress or log messages.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,7 @@
-"""Routes of the documentation: the OpenAPI document and a page made from it. Neither contains data of this guard, so
-they are open to everybody."""
+"""Routes of the documentation: the OpenAPI document and a page made from it.
+
+Neither contains data of this guard, so both are open to everyone.
+"""
 
 from functools import cache, partial
 from typing import Any

@@ -2,8 +2,8 @@
 
 Rules kept here:
 1. An export is recorded before its first byte is sent. A HEAD request sends nothing, so nothing is recorded.
-2. An export that breaks can be continued with `after`, because numbers of records never change. It never ends as if it
-   were complete when it is not.
+2. An interrupted export can be continued with `after`, because record numbers never change. An incomplete export never
+   ends as if it were complete.
 """
 
 from typing import Annotated, Any, Final

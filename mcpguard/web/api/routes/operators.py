@@ -1,4 +1,4 @@
-"""Routes of API tokens: listing, creating and revoking them. The secret of a token is in one answer only."""
+"""Routes of API tokens: listing, creating and revoking them. A token's secret is returned once, when it is created."""
 
 from typing import Any
 

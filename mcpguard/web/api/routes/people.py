@@ -1,4 +1,4 @@
-"""Routes of users, their sessions, and the setup link for the first of them."""
+"""Routes of users, their sessions, and the setup link for the first user."""
 
 from collections import Counter
 from typing import Annotated, Any

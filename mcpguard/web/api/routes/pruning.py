@@ -1,5 +1,7 @@
-"""Routes that remove content from the audit log: old records, old bodies, the bodies of one call. Hashes are kept, so
-that the rest stays verifiable."""
+"""Routes that remove content from the audit log: old records, old bodies, or the bodies of one call.
+
+Hashes are kept, so that the rest stays verifiable.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Routes of the audit log: records that match a filter, one record with its evidence, all records of a call."""
+"""Routes of the audit log: records that match a filter, one record with its proof, all records of a call."""
 
 from typing import Annotated, Literal
 

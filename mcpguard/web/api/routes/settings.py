@@ -1,4 +1,4 @@
-"""Routes of settings that loosen protection: listing those to confirm, and confirming them."""
+"""Routes of settings that weaken protection: listing those that need confirmation, and confirming them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
