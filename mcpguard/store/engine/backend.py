@@ -8,7 +8,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from mcpguard.store.engine.durability import Durability
 
-__all__ = ["Backend", "Connection", "cause"]
+__all__ = ["Backend", "Connection", "StoreLocked", "cause"]
+
+
+class StoreLocked(Exception):
+    """Another program has locked the database."""
 
 
 class Backend(Protocol):
@@ -25,8 +29,20 @@ class Backend(Protocol):
         """Note that the writing connection was closed and the next one is new."""
         ...
 
-    def begin(self, connection: Connection, durability: Durability) -> None:
-        """Begin the transaction of a batch, to be committed with this durability."""
+    quick: bool
+    """Whether a transaction that need not be synced takes so little time that the event loop may wait for it."""
+
+    def begin(self, connection: Connection, durability: Durability, *, wait: bool = True) -> None:
+        """Begin the transaction of a batch, to be committed with this durability. Raises StoreLocked where another
+        program has locked the database and this one would have to `wait`."""
+        ...
+
+    def commit(self, connection: Connection) -> None:
+        """Commit the transaction of a batch."""
+        ...
+
+    def roll_back(self, connection: Connection) -> None:
+        """End the transaction of a batch that failed, so that it locks nothing any more."""
         ...
 
     def still_there(self) -> None:

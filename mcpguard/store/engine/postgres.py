@@ -38,6 +38,7 @@ class Postgres:
     """A database on a PostgreSQL server."""
 
     def __init__(self, url: URL, busy_timeout: float) -> None:
+        self.quick = False
         self.name = url.render_as_string(hide_password=True)
         self._url = url.set(drivername="postgresql+psycopg")
         self._busy_timeout = busy_timeout
@@ -61,10 +62,16 @@ class Postgres:
     def note_disconnect(self) -> None:
         """Do nothing: the server releases the lock with the session."""
 
-    def begin(self, connection: Connection, durability: Durability) -> None:
+    def begin(self, connection: Connection, durability: Durability, *, wait: bool = True) -> None:  # noqa: ARG002
         connection.begin()
         level = "on" if durability is Durability.SYNCED else "off"
         connection.exec_driver_sql(f"SET LOCAL synchronous_commit TO {level}")
+
+    def commit(self, connection: Connection) -> None:
+        connection.commit()
+
+    def roll_back(self, connection: Connection) -> None:
+        connection.rollback()
 
     def still_there(self) -> None:
         """Do nothing: readers find every commit that the server has confirmed."""

@@ -7,7 +7,9 @@ Rules kept here:
 3. The driver does not begin transactions itself: writers use `BEGIN IMMEDIATE`, so that another process's lock is met
    at the start of a transaction and not in the middle.
 4. Deleted content is overwritten, so that it cannot be recovered from the file.
-5. While a connection is open, only SQLite opens the file, its WAL or its index in this process: closing any descriptor
+5. Committed pages are moved from the WAL to the file by another connection in another thread, so that no commit waits
+   for it.
+6. While a connection is open, only SQLite opens the file, its WAL or its index in this process: closing any descriptor
    of a file drops all locks of the process on it. Another program that reads the database would then consider itself
    the last user and delete the WAL.
 """
@@ -25,7 +27,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store.engine.backend import cause
+from mcpguard.store.engine.backend import StoreLocked, cause
+from mcpguard.store.engine.checkpointer import Checkpointer
 from mcpguard.store.engine.durability import Durability
 
 FORGETTING: Final = 0.2
@@ -39,9 +42,13 @@ class SQLite:
     def __init__(self, path: Path, busy_timeout: float) -> None:
         self.path = path
         self.name = str(path)
+        self.quick = True
         self._wal_name = self.name + "-wal"
         self._busy_timeout = busy_timeout
+        self._driver: sqlite3.Connection | None = None
         self._durability: Durability | None = None
+        self._waits = True
+        self._checkpointer = Checkpointer(self.checkpoint)
         self._identity: Identity | None = None
         self._wal: Identity | None = None
         self._writing: Engine | None = None
@@ -57,7 +64,11 @@ class SQLite:
             raise StoreUnavailable(f"{self.path} cannot be written: {error.strerror}") from error
         if self._writing is None:
             self._writing = self._engine(
-                NullPool, "PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=ON", "PRAGMA secure_delete=ON"
+                NullPool,
+                "PRAGMA journal_mode=WAL",
+                "PRAGMA foreign_keys=ON",
+                "PRAGMA secure_delete=ON",
+                "PRAGMA wal_autocheckpoint=0",
             )
             event.listen(self._writing, "begin", _begin_immediate)
         try:
@@ -65,20 +76,46 @@ class SQLite:
         except SQLAlchemyError as error:
             raise StoreUnavailable(f"{self.path} cannot be opened: {cause(error)}") from error
         self._identity = _identity(self.name)
+        self._driver = _driver(connection)
         return connection
 
     def note_disconnect(self) -> None:
-        self._durability = None
+        self._driver = self._durability = None
+        self._waits = True
         self._wal = None  # closing the last connection deletes the WAL
         for engine in self._engines:
             engine.dispose()  # readers must not continue with the deleted WAL
 
-    def begin(self, connection: Connection, durability: Durability) -> None:
+    def begin(self, connection: Connection, durability: Durability, *, wait: bool = True) -> None:
+        driver = self._driver or _driver(connection)
         if durability is not self._durability:  # SQLite ignores the pragma inside a transaction
             level = "FULL" if durability is Durability.SYNCED else "NORMAL"
-            _driver(connection).execute(f"PRAGMA synchronous={level}")
+            driver.execute(f"PRAGMA synchronous={level}")
             self._durability = durability
-        connection.begin()
+        if wait is not self._waits:
+            driver.execute(f"PRAGMA busy_timeout={round(self._busy_timeout * 1000) if wait else 0}")
+            self._waits = wait
+        try:
+            driver.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if not wait and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                raise StoreLocked from error
+            raise
+
+    def commit(self, connection: Connection) -> None:
+        # SQLAlchemy knows of the transaction only if one of its statements was part of it.
+        if connection.in_transaction():
+            connection.commit()
+        else:
+            (self._driver or _driver(connection)).execute("COMMIT")
+        self._checkpointer.note_commit()
+
+    def roll_back(self, connection: Connection) -> None:
+        if connection.in_transaction():
+            connection.rollback()
+        driver = _driver(connection)
+        if driver.in_transaction:
+            driver.execute("ROLLBACK")
 
     def still_there(self) -> None:
         self._same_file()
@@ -114,7 +151,18 @@ class SQLite:
             return False
         return found[0] == 0
 
+    def checkpoint(self, *, stop_writers: bool) -> int:
+        """Move committed pages from the WAL to the file; return how many the WAL held. Writers can go on meanwhile,
+        but for the end of it if they are to be stopped: only then is the WAL sure to begin anew.
+        """
+        self._same_file()
+        with closing(_separate_connection(self.path, "rw", FORGETTING)) as connection:
+            mode = "RESTART" if stop_writers else "PASSIVE"
+            found: tuple[int, ...] = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+        return found[1]
+
     def dispose(self) -> None:
+        self._checkpointer.wait()
         for engine in self._engines:
             engine.dispose()
 
@@ -144,7 +192,7 @@ class SQLite:
 
 
 def _make(path: Path) -> None:
-    """Create the file for our own account if it does not exist. An existing one is checked, but not opened (rule 5)."""
+    """Create the file for our own account if it does not exist. An existing one is checked, but not opened (rule 6)."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
@@ -177,7 +225,8 @@ def _separate_connection(path: Path, mode: str, timeout: float = 5.0) -> sqlite3
 
 
 def _begin_immediate(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    if not _driver(connection).in_transaction:  # the writer has begun it
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

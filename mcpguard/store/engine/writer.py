@@ -1,7 +1,8 @@
-"""The single thread that writes to the database.
+"""The only writer to the database: a thread, or the event loop for what is quicker than waking the thread.
 
 Rules kept here:
-1. All jobs queued when the thread becomes free form one transaction; the thread never waits for more.
+1. All jobs queued when the thread becomes free form one transaction; the thread never waits for more. On the loop, all
+   jobs submitted in one iteration form one transaction.
 2. A job is reported as done only after its transaction was committed with the requested durability, and the files were
    verified to be the ones that were opened.
 3. A failed job rolls back only its own changes (savepoint). A `bare` job has no savepoint and must not fail; if it
@@ -9,27 +10,34 @@ Rules kept here:
 4. If a transaction fails, every job in it fails with StoreUnavailable, and the next batch starts on a new connection.
    The same happens after a job that the database refused: the session may have become read-only.
 5. The thread ends only on request; if it dies, every waiting or later caller gets an error.
+6. The loop commits `bare` jobs that need not be synced, on a database where that is quick, and only while the thread is
+   idle: so the order is kept, and never do both use the connection. If another program has locked the database, or a
+   commit was slow a moment ago, the thread waits instead of the loop.
 """
 
 import asyncio
 import queue
+import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Protocol, TypeVar
+from contextlib import suppress
+from typing import Final, Protocol, TypeVar
 
-import anyio
 import structlog
 from anyio import to_thread
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store.engine.backend import Backend, cause
+from mcpguard.store.engine.backend import Backend, StoreLocked
 from mcpguard.store.engine.durability import Durability
+from mcpguard.store.engine.jobs import Job, job_error, outage, report_all
+from mcpguard.store.engine.shielded_wait import wait_until_done
 
 T = TypeVar("T")
+SLOW_SECONDS: Final = 0.01
+"""A commit that takes longer is not waited for in the event loop again for a while."""
+SLOW_FOR: Final = 1.0
 log = structlog.get_logger("mcpguard.store")
 
 
@@ -61,22 +69,6 @@ class Participant(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class _Job:
-    work: Callable[[Connection], Any]
-    durability: Durability
-    bare: bool
-    future: "asyncio.Future[Any]"
-    result: Any = None
-    error: BaseException | None = None
-
-    def tell(self) -> None:
-        if self.error is not None:
-            self.future.set_exception(self.error)
-        else:
-            self.future.set_result(self.result)
-
-
 class Writer:
     """Runs jobs on the only writing connection, in the order in which they are submitted."""
 
@@ -84,9 +76,13 @@ class Writer:
         self._backend = backend
         self._participant = participant
         self._batch = batch
-        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._connection: Connection | None = None
         self._is_refused = False
+        self._is_broken = False
+        self._turn: list[Job] = []
+        self._in_thread = 0
+        self._slow_until = 0.0
         self._loop = asyncio.get_running_loop()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mcpguard-writer", daemon=True)
@@ -98,23 +94,76 @@ class Writer:
         """Run `work` and return its result once it is stored. Raises StoreUnavailable, or what `work` raises."""
         if self._stopping.is_set():
             raise StoreUnavailable("the writer has stopped")
-        job = _Job(work, durability, bare, self._loop.create_future())
-        self._queue.put(job)
-        if self._stopping.is_set():  # the thread may have died in between, after its last look at the queue
-            self._tell(self._left_over())
+        job = Job(work, durability, bare, self._loop.create_future())
+        if bare and durability is Durability.COMMITTED and self._backend.quick and not self._in_thread:
+            if not self._turn:
+                self._loop.call_soon(self._commit_turn)
+            self._turn.append(job)
+        else:
+            self._hand_over([job])
         result: T = await wait_until_done(job.future)
         return result
 
     @property
     def waiting(self) -> int:
         """The number of queued jobs."""
-        return self._queue.qsize()
+        return self._queue.qsize() + len(self._turn)
 
     async def stop(self) -> None:
         """Run all queued jobs, then end the thread."""
+        self._hand_over([])
         self._stopping.set()
         self._queue.put(None)
         await to_thread.run_sync(self._thread.join)
+
+    def _hand_over(self, jobs: Sequence[Job]) -> None:
+        """Queue these jobs for the thread, behind those that the loop has not committed yet."""
+        jobs, self._turn = [*self._turn, *jobs], []
+        self._in_thread += len(jobs)
+        for job in jobs:
+            self._queue.put(job)
+        if self._stopping.is_set():  # the thread may have died, after its last look at the queue
+            self._tell(self._left_over())
+
+    def _commit_turn(self) -> None:
+        """Commit on the loop what was submitted in this turn of it."""
+        jobs = self._turn
+        if not jobs:
+            return  # handed over
+        began = self._loop.time()
+        if self._connection is None or self._is_broken or began < self._slow_until or len(jobs) > self._batch:
+            self._hand_over([])
+            return
+        try:
+            self._backend.still_there()
+            self._transact(self._connection, jobs, wait=False)
+            self._backend.still_there()
+        except StoreLocked:
+            self._hand_over([])  # no job has run
+            return
+        except BaseException as error:  # whatever it is, every waiting caller must get it
+            self._turn = []
+            self._give_up(jobs, error)
+            report_all(jobs)
+            if not isinstance(error, Exception):
+                raise
+            return
+        self._turn = []
+        self._participant.confirm()
+        report_all(jobs)
+        if self._loop.time() - began > SLOW_SECONDS:
+            self._slow_until = self._loop.time() + SLOW_FOR
+
+    def _give_up(self, jobs: Sequence[Job], error: BaseException) -> None:
+        """Undo a transaction that failed on the loop. The thread opens a new connection, which can take long."""
+        log.error("store.batch_failed", jobs=len(jobs), error=str(outage(error)))
+        for job in jobs:
+            job.error = outage(error)
+        self._is_broken = True
+        self._participant.discard()
+        if self._connection is not None:
+            with suppress(SQLAlchemyError, sqlite3.Error):
+                self._backend.roll_back(self._connection)
 
     def _run(self) -> None:
         try:
@@ -125,7 +174,7 @@ class Writer:
             self._disconnect()
             self._tell(self._left_over())
 
-    def _next(self) -> list[_Job] | None:
+    def _next(self) -> list[Job] | None:
         first = self._queue.get()
         if first is None:
             return None
@@ -141,12 +190,14 @@ class Writer:
             jobs.append(job)
         return jobs
 
-    def _carry_out(self, jobs: list[_Job]) -> None:
+    def _carry_out(self, jobs: list[Job]) -> None:
         try:
+            if self._is_broken:
+                self._disconnect()
             if self._connection is None:
                 self._connection = self._backend.connect()
             self._backend.still_there()
-            self._transact(self._connection, jobs)
+            self._transact(self._connection, jobs, wait=True)
             self._backend.still_there()
         except BaseException as error:  # whatever it is, every waiting caller must get it
             self._undo(jobs, error)
@@ -159,8 +210,8 @@ class Writer:
         finally:
             self._tell(jobs)
 
-    def _transact(self, connection: Connection, jobs: Sequence[_Job]) -> None:
-        self._backend.begin(connection, max(job.durability for job in jobs))
+    def _transact(self, connection: Connection, jobs: Sequence[Job], *, wait: bool) -> None:
+        self._backend.begin(connection, max(job.durability for job in jobs), wait=wait)
         self._participant.begin(connection)
         for job in jobs:
             if job.bare:
@@ -168,9 +219,9 @@ class Writer:
             else:
                 self._attempt(connection, job)
         self._participant.prepare(connection)
-        connection.commit()
+        self._backend.commit(connection)
 
-    def _attempt(self, connection: Connection, job: _Job) -> None:
+    def _attempt(self, connection: Connection, job: Job) -> None:
         mark = self._participant.mark(connection)
         savepoint = connection.begin_nested()
         try:
@@ -178,15 +229,15 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - it is raised to the caller
             savepoint.rollback()
             self._participant.return_to(mark)
-            self._is_refused |= isinstance(error, SQLAlchemyError)
-            job.error = _ours(error)
+            self._is_refused |= isinstance(error, SQLAlchemyError | sqlite3.Error)
+            job.error = job_error(error)
         else:
             savepoint.commit()
 
-    def _undo(self, jobs: Sequence[_Job], error: BaseException) -> None:
-        log.error("store.batch_failed", jobs=len(jobs), error=str(_outage(error)))
+    def _undo(self, jobs: Sequence[Job], error: BaseException) -> None:
+        log.error("store.batch_failed", jobs=len(jobs), error=str(outage(error)))
         for job in jobs:
-            job.error = _outage(error)
+            job.error = outage(error)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -196,7 +247,7 @@ class Writer:
         self._participant.discard()
 
     def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._is_broken = self._connection, None, False
         if connection is None:
             return
         try:
@@ -205,8 +256,8 @@ class Writer:
             log.warning("store.close_failed", error=str(error))
         self._backend.note_disconnect()
 
-    def _left_over(self) -> list[_Job]:
-        jobs: list[_Job] = []
+    def _left_over(self) -> list[Job]:
+        jobs: list[Job] = []
         while True:
             try:
                 job = self._queue.get_nowait()
@@ -216,58 +267,10 @@ class Writer:
                 job.error = StoreUnavailable("the writer has stopped")
                 jobs.append(job)
 
-    def _tell(self, jobs: Sequence[_Job]) -> None:
+    def _tell(self, jobs: Sequence[Job]) -> None:
         if jobs:
-            self._loop.call_soon_threadsafe(_tell_all, jobs)
+            self._loop.call_soon_threadsafe(self._told, jobs)
 
-
-def _tell_all(jobs: Sequence[_Job]) -> None:
-    for job in jobs:
-        job.tell()
-
-
-def _ours(error: Exception) -> Exception:
-    return _outage(error) if isinstance(error, SQLAlchemyError) else error
-
-
-def _outage(error: BaseException) -> StoreUnavailable:
-    match error:
-        case StoreUnavailable():
-            return StoreUnavailable(str(error))
-        case SQLAlchemyError():
-            return StoreUnavailable(cause(error))
-        case _:
-            return StoreUnavailable(f"the writer failed: {type(error).__name__}: {error}")
-
-
-async def wait_until_done(future: "asyncio.Future[T]") -> T:
-    """Return the result of `future`, however often the waiting task is cancelled meanwhile.
-
-    A submitted job will run, so its caller must learn the result. A cancellation that arrives meanwhile is not lost: it
-    is delivered when the task waits next.
-    """
-    task = asyncio.current_task()
-    swallowed = 0
-    with anyio.CancelScope(shield=True):
-        while not future.done():
-            try:
-                await _done(future)
-            except asyncio.CancelledError:  # by asyncio, as at its end; no scope shields
-                swallowed += 1
-    if task is not None:
-        for _ in range(swallowed):
-            task.uncancel()
-            task.cancel()
-    return future.result()
-
-
-def _done(future: "asyncio.Future[T]") -> "asyncio.Future[None]":
-    """Return a cancellable future that is done with `future`: `asyncio.wait` for one future, at half the cost."""
-    waiter = future.get_loop().create_future()
-    future.add_done_callback(partial(_wake, waiter))
-    return waiter
-
-
-def _wake(waiter: "asyncio.Future[None]", _: "asyncio.Future[T]") -> None:
-    if not waiter.done():
-        waiter.set_result(None)
+    def _told(self, jobs: Sequence[Job]) -> None:
+        self._in_thread -= len(jobs)
+        report_all(jobs)

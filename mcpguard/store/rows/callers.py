@@ -1,14 +1,15 @@
 """Maps callers to rows, with only a digest of each token."""
 
 import orjson
-from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
+from sqlalchemy import Connection, RowMapping, insert, select, update
 
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import Grant
+from mcpguard.store.engine.statements import Statement
 from mcpguard.store.rows.tables import callers
 
-_HOLDS = select(callers.c.id).where(callers.c.id == bindparam("caller"), callers.c.revoked_at.is_(None))
+_HOLDS = Statement("SELECT id FROM callers WHERE id = ? AND revoked_at IS NULL")
 
 
 def list_callers(connection: Connection) -> list[tuple[Grant, bytes]]:
@@ -19,7 +20,7 @@ def list_callers(connection: Connection) -> list[tuple[Grant, bytes]]:
 
 def is_active(connection: Connection, caller: str) -> bool:
     """Tell whether the caller exists and was not revoked."""
-    return connection.scalar(_HOLDS, {"caller": caller}) is not None
+    return _HOLDS.first(connection, (caller,)) is not None
 
 
 def is_taken(connection: Connection, label: str) -> bool:

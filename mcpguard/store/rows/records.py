@@ -5,15 +5,14 @@ The ledger defines what the columns mean.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain as flattened
 from itertools import starmap
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, select
 
 from mcpguard.domain.errors import NotWhole
+from mcpguard.store.engine.statements import Statement
 from mcpguard.store.rows.pages import batches, page_rows
 from mcpguard.store.rows.tables import ONCE, OTHERWISE, bodies, checkpoints, records
 
@@ -28,6 +27,10 @@ TOGETHER = 50
 _KIND = COLUMNS.index("kind")
 _NAMES = ("hash", "content", *COLUMNS)
 _VALUES = itemgetter(*_NAMES)
+_COLUMNS = ", ".join(f'"{name}"' for name in _NAMES)
+_ADD = Statement(f"INSERT INTO records ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})")  # noqa: S608 - our own names
+_ADD_BODY = Statement("INSERT INTO bodies (chain, seq, salt, content) VALUES (?, ?, ?, ?)")
+_BODY_VALUES = itemgetter("chain", "seq", "salt", "content")
 _BARE = (records.c.seq, records.c.hash, records.c.content)
 WHOLE = (records.c.hash, records.c.content, *(records.c[name] for name in COLUMNS))
 """The columns of a query whose rows `stored_record` turns into `StoredRecord`s."""
@@ -66,15 +69,12 @@ class StoredBody:
 
 def add(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
     """Insert records. Each row has `content`, `hash` and the columns."""
-    for begin in range(0, len(rows), TOGETHER):
-        some = rows[begin : begin + TOGETHER]
-        values = tuple(flattened.from_iterable(map(_VALUES, some)))
-        connection.exec_driver_sql(_insertion(connection.dialect.name, len(some)), values)
+    _ADD.run(connection, map(_VALUES, rows))
 
 
 def add_bodies(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
     """Insert bodies. Each row has `chain`, `seq`, `salt` and `content`."""
-    connection.execute(insert(bodies), rows)
+    _ADD_BODY.run(connection, map(_BODY_VALUES, rows))
 
 
 def last_record(connection: Connection, chain: str) -> tuple[int, bytes] | None:
@@ -240,16 +240,6 @@ def records_numbered(connection: Connection, chain: str, seqs: Sequence[int]) ->
     """Return the existing records with these numbers, which are few."""
     mine = records.c.chain == chain, records.c.seq.in_(seqs)
     return [stored_record(row) for row in connection.execute(select(*WHOLE).where(*mine).order_by(records.c.seq))]
-
-
-@cache
-def _insertion(dialect: str, rows: int) -> str:
-    """Return a statement for many rows, which goes to the driver directly: SQLAlchemy would take longer over it than
-    SQLite, and between two statements the thread would have to wait for the interpreter again."""
-    mark = "?" if dialect == "sqlite" else "%s"
-    marks = f"({', '.join(mark for _ in _NAMES)})"
-    names = ", ".join(f'"{name}"' for name in _NAMES)
-    return f"INSERT INTO records ({names}) VALUES {', '.join([marks] * rows)}"  # noqa: S608 - our own names
 
 
 def stored_record(row: Sequence[Any]) -> StoredRecord:

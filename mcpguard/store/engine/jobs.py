@@ -1,0 +1,57 @@
+"""The jobs that become one transaction, and what their callers are told."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from mcpguard.domain.errors import StoreUnavailable
+from mcpguard.store.engine.backend import cause
+from mcpguard.store.engine.durability import Durability
+
+
+@dataclass(slots=True)
+class Job:
+    """One piece of work in a transaction, and the future that its caller waits for."""
+
+    work: Callable[[Connection], Any]
+    durability: Durability
+    bare: bool
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: BaseException | None = None
+
+    def report(self) -> None:
+        """Give the caller the result, or the error. Only on the event loop."""
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
+
+
+def report_all(jobs: Iterable[Job]) -> None:
+    """Report every job to its caller."""
+    for job in jobs:
+        job.report()
+
+
+def job_error(error: Exception) -> Exception:
+    """Return the error as the caller of a job gets it."""
+    return outage(error) if isinstance(error, SQLAlchemyError | sqlite3.Error) else error
+
+
+def outage(error: BaseException) -> StoreUnavailable:
+    """Return the error for whoever has a job in a transaction that failed."""
+    match error:
+        case StoreUnavailable():
+            return StoreUnavailable(str(error))
+        case SQLAlchemyError():
+            return StoreUnavailable(cause(error))
+        case sqlite3.Error():
+            return StoreUnavailable(str(error))
+        case _:
+            return StoreUnavailable(f"the writer failed: {type(error).__name__}: {error}")
