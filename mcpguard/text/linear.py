@@ -1,6 +1,6 @@
 """Patterns that match untrusted text in linear time: a typed wrapper of the parts of RE2 used here."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol, cast
 
 import re2  # type: ignore[import-untyped]
@@ -38,6 +38,11 @@ def compile_pattern(pattern: str) -> Pattern:
     return cast("Pattern", re2.compile(pattern, _QUIET))
 
 
+def any_word(words: Iterable[str]) -> str:
+    """Return a pattern that finds any of these words, whatever their case."""
+    return f"(?i:{'|'.join(re2.escape(word) for word in words)})"
+
+
 class WordSet:
     """Words that are searched for all at once, whatever their case."""
 
@@ -48,7 +53,7 @@ class WordSet:
         for word in words:
             self._set.Add(word)
         self._set.Compile()
-        self._any = compile_pattern("(?i)" + "|".join(re2.escape(word) for word in words))
+        self._any = compile_pattern(any_word(words))
         self._every = range(len(words))
 
     def matches_in(self, text: bytes) -> Sequence[int]:

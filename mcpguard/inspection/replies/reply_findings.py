@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import islice
+from math import prod
 from typing import Final
 
 from mcpguard.domain.findings import Finding
@@ -159,15 +160,32 @@ class _Phrases:
     needs: int
 
     def may_match(self, meanings: int) -> bool:
-        return bool(meanings & self.needs) and any(each.may_match(meanings) for each in self.patterns)
+        if meanings & self.needs:
+            for each in self.patterns:
+                if each.may_match(meanings):
+                    return True
+        return False
 
 
 @cache
-def _glance() -> tuple[Glance, tuple[_Phrases, ...]]:
-    """Return the vocabulary by its words, and the patterns of each rule, the weightiest rule first."""
+def _glance() -> Glance:
+    """Return the vocabulary by its words."""
+    return Glance(*TABLES)
+
+
+@cache
+def _phrases() -> tuple[_Phrases, ...]:
+    """Return the patterns of each rule."""
     rules = (each for detector in REPLY_DETECTORS for each in detector.phrases if REPLY_WEIGHTS[each.rule.id])
-    rule_patterns = [_Phrases(REPLY_WEIGHTS[each.rule.id], each.patterns, _needs(each.patterns)) for each in rules]
-    return Glance(*TABLES), tuple(sorted(rule_patterns, key=lambda one: -one.worth))
+    return tuple(_Phrases(REPLY_WEIGHTS[each.rule.id], each.patterns, _needs(each.patterns)) for each in rules)
+
+
+@lru_cache(maxsize=4096)
+def _left_by_phrases(meanings: int) -> float:
+    """Return the chance that a text with these meanings is harmless, as far as phrases go. Texts differ, and have the
+    same few meanings.
+    """
+    return prod(1 - each.worth for each in _phrases() if each.may_match(meanings))
 
 
 def _needs(patterns: Iterable[MeaningPattern]) -> int:
@@ -184,26 +202,19 @@ def _turns() -> WordSet:
 
 
 def _may_say_enough(text: str, surroundings: Surroundings) -> bool:
-    glance, rules = _glance()
     words = words_of(text)
     if not _TURNED.isdisjoint(words):
         return True
-    meanings = glance.possible_meanings(words, text)
-    left = 1.0
     if surroundings.foreign and _names(words, surroundings.foreign):
         return True
+    left = _left_by_phrases(_glance().possible_meanings(words, text))
     if _turns().matches_in(text.encode(errors="replace")):
         left *= (1 - REPLY_WEIGHTS["turn.template"]) * (1 - REPLY_WEIGHTS["turn.label"])
     if not turns.SPECIAL.isdisjoint(words):
         left *= 1 - REPLY_WEIGHTS["turn.tag"]
     if "/*" in text or "[//]" in text:
         left *= 1 - REPLY_WEIGHTS["markup.comment"]
-    for phrases in rules:
-        if phrases.may_match(meanings):
-            left *= 1 - phrases.worth
-            if 1 - left >= ENOUGH:
-                return True
-    return False
+    return 1 - left >= ENOUGH
 
 
 def _names(words: set[str], names: frozenset[str]) -> bool:

@@ -24,6 +24,7 @@ from mcpguard.inspection.replies import hidden_characters, reply_findings
 from mcpguard.inspection.replies.forged_refusals import find_forged_refusal
 from mcpguard.policy.secrets import detection
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
+from mcpguard.policy.secrets.layers import ENCODED
 from mcpguard.policy.secrets.masking import mask_secrets
 from mcpguard.text.linear import compile_pattern
 
@@ -35,7 +36,7 @@ _EVERY: Final = 1000
 _SENTENCE: Final = " "
 _MEDIA: Final = frozenset({"image", "audio"})
 _TEXTUAL: Final = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
-_ENCODED: Final = compile_pattern(r"[A-Za-z0-9+/_-]{24,}|%[0-9A-Fa-f]{2}|\\[nrt\"]")
+_ENCODED: Final = compile_pattern(ENCODED)
 _GIVEN: Final = DetectorRule("secret.given", "T15", Severity.HIGH, 0.9, "Leaks a secret given to its server")
 _NOWHERE: Final = Evidence("", 0, 0)
 Still = Callable[[], bool]
@@ -69,7 +70,7 @@ def is_plain(value: object, given: KnownSecrets, around: Surroundings) -> bool:
     ):
         return False
     raw = whole.encode(errors="replace")
-    if any(rule.sure for rule in detection.rules_for_text(raw)) or _ENCODED.search(raw):
+    if detection.may_hold(raw) and (any(rule.sure for rule in detection.rules_for_text(raw)) or _ENCODED.search(raw)):
         return False
     return not any(
         reply_findings.worth_reading(block, around) for block in reply_findings.blocks("\n".join(strings.read))

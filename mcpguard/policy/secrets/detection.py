@@ -1,7 +1,7 @@
 """Detects secrets in a value. The result contains the ids of the matching rules, and nothing of what they matched.
 
-A text is searched once for the keywords of all rules, and then with the rules whose keywords it contains. Everything
-runs in linear time.
+A text is first searched for anything that could make it worth more than that one search. What is left is searched
+for the keywords of all rules, and then with the rules whose keywords it contains. Everything runs in linear time.
 """
 
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from mcpguard.policy.secrets.layers import layers
+from mcpguard.policy.secrets.layers import ENCODED, layers, text_of_value
 from mcpguard.policy.secrets.rules import SecretRule, rules
-from mcpguard.text.linear import WordSet
+from mcpguard.text.linear import Pattern, WordSet, any_word, compile_pattern
 
 MOST_TOLD: Final = 10
 
@@ -29,11 +29,25 @@ NOTHING: Final = FoundSecrets()
 
 def find_secrets(value: object) -> FoundSecrets:
     """Return the rules that found something, of either kind at most `MOST_TOLD`."""
+    if not may_hold(text_of_value(value)):
+        return NOTHING
     found = dict.fromkeys(rule for each in layers(value) for rule in rules_for_text(each.text) if rule.finds(each.text))
     if not found:
         return NOTHING
     sure = tuple(rule.id for rule in found if rule.sure)
     return FoundSecrets(sure[:MOST_TOLD], tuple(rule.id for rule in found if not rule.sure)[:MOST_TOLD])
+
+
+def may_hold(text: bytes) -> bool:
+    """Tell whether a text has a keyword of any rule, or something encoded. One without either holds no secret that a
+    rule knows.
+    """
+    return _keywords_or_codes().search(text) is not None
+
+
+@cache
+def _keywords_or_codes() -> Pattern:
+    return compile_pattern(f"{any_word(word for rule in rules() for word in rule.words)}|{ENCODED}")
 
 
 class _RulesByWord:

@@ -23,6 +23,8 @@ LONGEST_REPEATED: Final = 64
 """The end of a list's name that precedes its items. No rule searches further back for the name of a service."""
 _SHORTEST_NAMED: Final = 8
 """No secret that is recognised by its name is shorter."""
+ENCODED: Final = r'[A-Za-z0-9+/_-]{24,}|\\[nrt"]|%[0-9A-Fa-f]{2}'
+"""Whatever matches this may be decoded: a text without it has no other layers."""
 _RUN: Final = compile_pattern("[A-Za-z0-9+/_-]{24,}={0,2}")
 _ESCAPE: Final = compile_pattern(r'\\[nrt"]|%[0-9A-Fa-f]{2}')
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
@@ -122,7 +124,28 @@ def layers(value: object) -> Iterator[TextLayer]:
 
 def text_of_value(value: object) -> bytes:
     """Return all names and texts in a value."""
-    return "\n".join(piece.as_text for piece in pieces(value)).encode(errors="replace")
+    lines = list[str]()
+    _write("", value, lines, listed=False)
+    return "\n".join(lines).encode(errors="replace")
+
+
+def _write(name: str, value: object, lines: list[str], *, listed: bool) -> None:
+    """Write what `pieces` yields as text, at a third of its cost: every call is searched."""
+    if isinstance(value, str):
+        shown = "" if listed and len(value) < _SHORTEST_NAMED else name
+        lines.append(f'{shown}="{value}"')
+    elif isinstance(value, dict):
+        if name and not listed:
+            lines.append(name)
+        for key, each in value.items():
+            _write(key, each, lines, listed=False)
+    else:
+        if not listed:
+            lines.append(name)
+        end = name[-LONGEST_REPEATED:]
+        for each in value if isinstance(value, list) else ():
+            if isinstance(each, str | list | dict):
+                _write(end, each, lines, listed=True)
 
 
 def pieces(value: object) -> Iterator[LayerPiece]:

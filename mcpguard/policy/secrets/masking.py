@@ -20,8 +20,8 @@ from itertools import accumulate
 from typing import Final, Generic, TypeVar, cast
 from urllib.parse import quote
 
-from mcpguard.policy.secrets.detection import rules_for_text
-from mcpguard.policy.secrets.layers import Span, TextLayer, layers, pieces
+from mcpguard.policy.secrets.detection import may_hold, rules_for_text
+from mcpguard.policy.secrets.layers import Span, TextLayer, layers, pieces, text_of_value
 from mcpguard.policy.secrets.rules import rules
 from mcpguard.text.linear import compile_pattern
 
@@ -63,6 +63,9 @@ def spellings(values: Iterable[str]) -> Spellings:
 
 def mask_secrets(value: Value, known: Spellings = (), *, maybe: bool = False) -> MaskedValue[Value]:
     """Return the value without certain secrets; with `maybe` also without uncertain ones."""
+    text = text_of_value(value)
+    if not may_hold(text) and not any(way in text for way in known):
+        return MaskedValue(value)
     told, count, left = dict[str, None](), 0, value
     for number in range(_ROUNDS):
         every = _hits(left, known, maybe=maybe)
