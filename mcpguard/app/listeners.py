@@ -227,6 +227,7 @@ def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Proto
                     places=Places(settings.limits.connections),
                 ),
             ),
+            interface="asgi3",
             ws="none",
             lifespan="off",
             log_config=None,

@@ -94,14 +94,17 @@ class Methods:
             **{method: partial(self._list, method) for method in KINDS},
         }
 
-    async def reply(self, exchange: Exchange, request: Request) -> Result | Failure:
+    def reply(self, exchange: Exchange, request: Request) -> Awaitable[Result | Failure]:
         """Return the answer to a request. A modern client may be answered with questions first."""
         if exchange.client.era is Era.MODERN and request.method in PARKED:
             if (request.params or {}).get(STATE) is not None:
-                return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, _gone())
+                return self._resume(exchange, request)
             if self._guard.servers.asked_for & askable_kinds(exchange.client.capabilities):
-                return await self.parking.begin(exchange, request, partial(self._work, request))
-        return await self._work(request, exchange)
+                return self.parking.begin(exchange, request, partial(self._work, request))
+        return self._work(request, exchange)
+
+    async def _resume(self, exchange: Exchange, request: Request) -> Result | Failure:
+        return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, _gone())
 
     async def _work(self, request: Request, exchange: Exchange) -> Result | Failure:
         try:
@@ -228,25 +231,21 @@ class Methods:
         self._guard.tallies.count_disclosure(**disclosed_fields(client, method, names))
         return result
 
-    async def _call_tool(self, exchange: Exchange, params: Params) -> dict[str, Any]:
+    def _call_tool(self, exchange: Exchange, params: Params) -> Awaitable[dict[str, Any]]:
         client = exchange.client
         if any(own["name"] == params["name"] for own in client.face.own):
-            return await self._tools.call(exchange, params)
+            return self._tools.call(exchange, params)
         capability = client.face.named_capability(
             self._seen_by(client), CapabilityKind.TOOL, fitting_name(params["name"])
         )
-        return await self._make(
-            exchange, "tools/call", NamedCapability(capability), {**params, "name": capability.name}
-        )
+        return self._make(exchange, "tools/call", NamedCapability(capability), {**params, "name": capability.name})
 
-    async def _get_prompt(self, exchange: Exchange, params: Params) -> dict[str, Any]:
+    def _get_prompt(self, exchange: Exchange, params: Params) -> Awaitable[dict[str, Any]]:
         client = exchange.client
         capability = client.face.named_capability(
             self._seen_by(client), CapabilityKind.PROMPT, fitting_name(params["name"])
         )
-        return await self._make(
-            exchange, "prompts/get", NamedCapability(capability), {**params, "name": capability.name}
-        )
+        return self._make(exchange, "prompts/get", NamedCapability(capability), {**params, "name": capability.name})
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         words, face = params["uri"], exchange.client.face
@@ -274,7 +273,10 @@ class Methods:
         """Make a call and return the server's answer. `uri` is the client's name for a resource. Raises
         RequestRejected or ServerAnsweredError.
         """
-        told = await self._carried_out(exchange, call_request(exchange, method, meant, params))
+        exchange.server = meant.capability.server
+        told = await self._guard.calls.handle(call_request(exchange, method, meant, params), exchange)
+        if told.error is not None:
+            raise ServerAnsweredError(told.error)
         if told.result is not None:
             return told.result
         said = refusal(told)

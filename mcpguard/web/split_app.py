@@ -1,6 +1,6 @@
 """Serves two applications at one listener."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -13,6 +13,6 @@ class SplitApp:
         self._wanted = wanted
         self._others = others
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         to = self._some if scope["type"] == "http" and self._wanted(scope) else self._others
-        await to(scope, receive, send)
+        return to(scope, receive, send)

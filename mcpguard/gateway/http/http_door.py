@@ -46,7 +46,7 @@ from mcpguard.gateway.http.sessions import Sessions
 from mcpguard.gateway.identity import Unauthorized, caller_of_request
 from mcpguard.gateway.message_reader import AgentMessageReader
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.open_requests import OpenRequests
+from mcpguard.gateway.open_requests import OpenRequest, OpenRequests
 from mcpguard.gateway.subscriptions.list_news import ListNews
 from mcpguard.gateway.tools.guard_face import GuardFace
 from mcpguard.gateway.wire import REFUSED
@@ -116,15 +116,15 @@ class HttpDoor:
                 await send(said)
 
             with self._guests.hold_open(caller.id) as here:
-                await self._answer(caller, scope, receive, answer)
-            if here.cancelled_caught and not began:
+                await self._answer(here, caller, scope, receive, answer)
+            if here.was_revoked and not began:
                 await self._challenge(Unauthorized(Reason.CALLER_REVOKED.sentence), send)
         except Unauthorized as error:
             await self._challenge(error, send)
         except HttpRefusal as turned:
             await self._turn(turned, send)
 
-    async def _answer(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, here: OpenRequest, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         id_: Id | None = None
         try:
             face = self._face(scope, caller)
@@ -142,7 +142,7 @@ class HttpDoor:
                 if id_ is not None and not large:
                     place.enter_context(self._shares.take(caller.id))
                 era = self._modern if _is_modern(said, scope) else self._legacy
-                await era.take(said, caller, face, scope, receive, send)
+                await era.take(here, said, caller, face, scope, receive, send)
         except BadMessage as error:
             self._count("message")
             await send_answer(send, 400, failure(error.code, str(error), error.id))

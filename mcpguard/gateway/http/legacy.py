@@ -18,6 +18,7 @@ from mcpguard.gateway.http.plain import HttpPatience, HttpRefusal, header, send_
 from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, reply
 from mcpguard.gateway.http.sessions import ClientSession, Sessions
 from mcpguard.gateway.methods import Methods
+from mcpguard.gateway.open_requests import OpenRequest
 from mcpguard.gateway.outbox import Outbox
 from mcpguard.gateway.wire import CANCELLED, REFUSED, BudgetSpent, own_error
 
@@ -35,15 +36,23 @@ class Legacy:
         self._patience = patience
 
     async def take(
-        self, message: Message, caller: Caller, face: AgentFace, scope: Scope, receive: Receive, send: Send
+        self,
+        here: OpenRequest,
+        message: Message,
+        caller: Caller,
+        face: AgentFace,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
     ) -> None:
+        """Answer one message."""
         if isinstance(message, Request) and message.method == "initialize":
             await self._initialize(message, caller, face, scope, send)
             return
         session = self.session(caller, face, scope)
         match message:
             case Request():
-                await self._answer(message, session, receive, send)
+                await self._answer(here, message, session, receive, send)
             case Notification("notifications/cancelled", params):
                 session.cancel((params or {}).get("requestId"))
                 await send_answer(send, 202)
@@ -101,7 +110,9 @@ class Legacy:
         headers = (_named(self._sessions.open(client)),) if isinstance(answer, Result) else ()
         await send_answer(send, 200, write(answer), headers)
 
-    async def _answer(self, request: Request, session: ClientSession, receive: Receive, send: Send) -> None:
+    async def _answer(
+        self, here: OpenRequest, request: Request, session: ClientSession, receive: Receive, send: Send
+    ) -> None:
         if request.id in session.calls:
             raise HttpRefusal(400, INVALID_REQUEST, "a request with this id is in progress", "id in use")
         if len(session.calls) >= self._most_calls:
@@ -115,7 +126,7 @@ class Legacy:
                 answer = await self._methods.reply(Exchange(session.client, request, say, line), request)
             return 200, write(answer)
 
-        await reply(receive, send, work, (_named(session),), left=line.lose, quiet=self._patience.quiet)
+        await reply(here, receive, send, work, (_named(session),), left=line.lose, quiet=self._patience.quiet)
 
 
 def _named(session: ClientSession) -> tuple[bytes, bytes]:

@@ -3,6 +3,8 @@
 Closing the connection cancels the request.
 """
 
+from collections.abc import Awaitable
+
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     InboundLadderRejection,
@@ -23,6 +25,7 @@ from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.http.plain import HEADER_MISMATCH, HttpPatience, HttpRefusal, header, headers, send_answer
 from mcpguard.gateway.http.reply import reply
 from mcpguard.gateway.methods import Methods
+from mcpguard.gateway.open_requests import OpenRequest
 
 VERSION = b"mcp-protocol-version"
 MIRRORED = "mcp-param-"
@@ -36,19 +39,27 @@ class Modern:
         self._methods = methods
         self._patience = patience
 
-    async def take(
-        self, message: Message, caller: Caller, face: AgentFace, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    def take(
+        self,
+        here: OpenRequest,
+        message: Message,
+        caller: Caller,
+        face: AgentFace,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> Awaitable[None]:
+        """Answer one message."""
         match message:
             case Request():
                 pairs = headers(scope)
                 client = self._client(message, caller, face, pairs)
                 self._check_mirrored(message, client, pairs)
-                await self._answer(message, client, receive, send)
+                return self._answer(here, message, client, receive, send)
             case Notification():
                 if unsupported := unsupported_protocol_version_rejection(header(scope, VERSION) or ""):
                     raise _turned(unsupported)
-                await send_answer(send, 202)  # this revision has none over HTTP; nothing is done with it
+                return send_answer(send, 202)  # this revision has none over HTTP; nothing is done with it
             case _:
                 raise HttpRefusal(
                     400, INVALID_REQUEST, "clients do not send responses in this protocol version", "answer"
@@ -79,13 +90,15 @@ class Modern:
         if rejection := validate_mcp_param_headers(pinned.definition.get("inputSchema"), arguments, dict(mirrored)):
             raise _turned(rejection)
 
-    async def _answer(self, request: Request, client: Client, receive: Receive, send: Send) -> None:
+    def _answer(
+        self, here: OpenRequest, request: Request, client: Client, receive: Receive, send: Send
+    ) -> Awaitable[None]:
         async def work(say: Say) -> tuple[int, bytes]:
             answer = await self._methods.reply(Exchange(client, request, say), request)
             status = ERROR_CODE_HTTP_STATUS.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
             return status, write(answer)
 
-        await reply(receive, send, work, (), left=None, quiet=self._patience.quiet)
+        return reply(here, receive, send, work, left=here.leave, quiet=self._patience.quiet)
 
 
 def _turned(rejection: InboundLadderRejection) -> HttpRefusal:

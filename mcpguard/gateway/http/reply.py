@@ -8,16 +8,16 @@ Rules kept here:
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 import anyio
-from anyio.abc import TaskGroup
 from starlette.types import Receive, Send
 
 from mcpguard.codec.messages import Notification, Request, write
 from mcpguard.gateway.client_request import Say
 from mcpguard.gateway.http.plain import Headers, send_answer
+from mcpguard.gateway.open_requests import OpenRequest
 from mcpguard.gateway.outbox import Outbox
 
 STREAM = (
@@ -36,40 +36,36 @@ def event(message: bytes) -> bytes:
 
 
 async def reply(
-    receive: Receive, send: Send, work: Work, headers: Headers, *, left: Callable[[], None] | None, quiet: float
+    here: OpenRequest,
+    receive: Receive,
+    send: Send,
+    work: Work,
+    headers: Headers = (),
+    *,
+    left: Callable[[], None],
+    quiet: float,
 ) -> None:
-    """Do the work and send the status and the message that it returns.
-
-    `left` is called when the client disconnects first; without it, the work is cancelled then.
+    """Do the work and send the status and the message that it returns. `left` is called if the client disconnects
+    first.
     """
-    async with anyio.create_task_group() as tasks:
-        answer = _Answer(send, tuple(headers), tasks)
-        leave = left or tasks.cancel_scope.cancel
-        watch = partial(tasks.start_soon, _watch, receive, answer, leave, quiet, name="whether a client leaves")
-        later = asyncio.get_running_loop().call_later(PROMPT_SECONDS, watch)
-        try:
-            await answer.finish(*await work(answer.say))
-        finally:
-            later.cancel()
-        tasks.cancel_scope.cancel()
-
-
-async def _watch(receive: Receive, answer: "_Answer", leave: Callable[[], None], seconds: float) -> None:
-    """Notice that the client disconnects, and that nothing was sent for long."""
-    while True:
-        with anyio.move_on_after(seconds) as quiet:
-            if (await receive())["type"] == "http.disconnect":
-                leave()
-                return
-        if quiet.cancelled_caught:
-            answer.keep_alive()
+    answer = _Answer(here, send, tuple(headers))
+    later = asyncio.get_running_loop().call_later(PROMPT_SECONDS, answer.watch, receive, left, quiet)
+    try:
+        await answer.finish(*await work(answer.say))
+    finally:
+        later.cancel()
+        if answer.tasks:
+            await answer.end_tasks()
 
 
 class _Answer:
-    def __init__(self, send: Send, headers: Headers, tasks: TaskGroup) -> None:
+    """The answer to one request. `tasks` are what runs beside its work: none for an ordinary call."""
+
+    def __init__(self, here: OpenRequest, send: Send, headers: Headers) -> None:
+        self.tasks: list[asyncio.Task[None]] = []
+        self._here = here
         self._send = send
         self._headers = headers
-        self._tasks = tasks
         self._outbox: Outbox | None = None
         self._sent = anyio.Event()
 
@@ -79,9 +75,6 @@ class _Answer:
         else:
             self._stream().put(event(write(said)))
 
-    def keep_alive(self) -> None:
-        self._stream().put(KEEP_ALIVE)
-
     async def finish(self, status: int, message: bytes) -> None:
         if self._outbox is None:
             await send_answer(self._send, status, message, self._headers)
@@ -90,10 +83,42 @@ class _Answer:
         await self._sent.wait()
         await self._send({"type": "http.response.body", "body": event(message)})
 
+    def watch(self, receive: Receive, left: Callable[[], None], seconds: float) -> None:
+        """Notice from now on that the client disconnects, and that nothing was sent for long."""
+        self._begin(self._watch(receive, left, seconds), "whether a client leaves")
+
+    async def end_tasks(self) -> None:
+        """End what runs beside the work. Raises what one of the tasks has failed with."""
+        with anyio.CancelScope(shield=True):
+            for task in self.tasks:
+                task.cancel()
+            await asyncio.wait(self.tasks)
+        for task in self.tasks:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                raise error
+
+    def _begin(self, coroutine: Coroutine[Any, Any, None], name: str) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine, name=name)
+        task.add_done_callback(self._leave_if_failed)
+        self.tasks.append(task)
+
+    def _leave_if_failed(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self._here.leave()  # the answer cannot be sent any more
+
+    async def _watch(self, receive: Receive, left: Callable[[], None], seconds: float) -> None:
+        while True:
+            with anyio.move_on_after(seconds) as quiet:
+                if (await receive())["type"] == "http.disconnect":
+                    left()
+                    return
+            if quiet.cancelled_caught:
+                self._stream().put(KEEP_ALIVE)
+
     def _stream(self) -> Outbox:
         if self._outbox is None:
             self._outbox = Outbox()
-            self._tasks.start_soon(self._pump, self._outbox, name="stream of an answer")
+            self._begin(self._pump(self._outbox), "stream of an answer")
         return self._outbox
 
     async def _pump(self, outbox: Outbox) -> None:

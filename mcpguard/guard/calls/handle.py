@@ -30,7 +30,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.caller_budgets import CallerBudgets
 from mcpguard.guard.calls.client_questions import ClientQuestions
 from mcpguard.guard.calls.hold_rules import NO_HOLD
-from mcpguard.guard.calls.judgement import JudgedCall
+from mcpguard.guard.calls.judgement import MAY_WAIT, JudgedCall
 from mcpguard.guard.calls.open_call import MOST_TRIES, CallServices, OpenCall
 from mcpguard.guard.calls.question_limits import QuestionLimits
 from mcpguard.guard.calls.request import CallRequest, CallResult
@@ -69,7 +69,9 @@ class Calls:
         # Overtaken means that between the verdict and its transaction the server, the approval or the token has
         # changed. What was judged is not what would be stored, so the call is judged again.
         for _ in range(MOST_TRIES):
-            judged = await self._judge_first(subject, course)
+            judged = self._judge_now(subject)
+            if judged.reason in MAY_WAIT:
+                judged = await self._judge_after_waiting(subject, course)
             try:
                 with self._budgets.count_call(subject.caller, subject.capability, judged.verdict) as place:
                     told = await self._carry_out(asked, subject, judged, counterpart, course)
@@ -97,7 +99,11 @@ class Calls:
         self._desk.close()
         self._holding.close()
 
-    async def _judge_first(self, subject: CallSubject, course: CallCourse) -> JudgedCall:
+    def _judge_now(self, subject: CallSubject) -> JudgedCall:
+        exhausted = self._budgets.exhausted_budget(subject.caller, subject.capability)
+        return self._services.judging.judge(subject, exhausted=exhausted)
+
+    async def _judge_after_waiting(self, subject: CallSubject, course: CallCourse) -> JudgedCall:
         # A call that waits for a first connection or a listing can be cut off, too.
         with self._services.running_calls.call(subject.capability.server, subject.key, subject.caller.id):
             return await self._services.judging.judge_confirmed(
@@ -106,10 +112,6 @@ class Calls:
         # Cut off while it waited: judged once more, so that the refusal says why. The server may be approved again by
         # now, so the budget is asked about here too.
         return self._judge_now(subject)
-
-    def _judge_now(self, subject: CallSubject) -> JudgedCall:
-        exhausted = self._budgets.exhausted_budget(subject.caller, subject.capability)
-        return self._services.judging.judge(subject, exhausted=exhausted)
 
     async def _carry_out(
         self, asked: CallRequest, subject: CallSubject, judged: JudgedCall, counterpart: Counterpart, course: CallCourse

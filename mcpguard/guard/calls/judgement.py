@@ -38,6 +38,8 @@ ExhaustedBudget = Callable[[Caller, Capability], str | None]
 """Names the budget of a caller that leaves no room for one more call, if one does."""
 PASSING: Final = frozenset({Reason.CAPABILITY_UNCONFIRMED, Reason.SERVER_STARTING, Reason.SERVER_UNREACHABLE})
 """Reasons that may pass soon, without anybody doing anything."""
+MAY_WAIT: Final = frozenset({Reason.SERVER_STARTING, Reason.CAPABILITY_UNCONFIRMED})
+"""Reasons that `judge_confirmed` waits for."""
 _BECAUSE: Final = {Reason.SERVER_QUARANTINED, Reason.CAPABILITY_PENDING, Reason.CAPABILITY_CHANGED}
 """Reasons for which the findings are told: the reviewer who has to act is shown the same."""
 

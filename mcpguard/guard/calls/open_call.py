@@ -98,24 +98,21 @@ class OpenCall:
 
     async def work(self, entry: Entry) -> Outcome:
         """Do the call, from the stored verdict on. Returns how it ended."""
+        asked, subject = self._asked, self._subject
         self._course.enter(CallStage.JUDGING)
         try:
-            return await self._do_work(entry)
+            # Registered before anything is awaited, so that a block or a revocation finds this call and ends it.
+            with self._services.running_calls.call(asked.capability.server, subject.key, asked.caller.id) as call:
+                if asked.page is not None:
+                    return await self._answer_page(entry, asked.page)
+                if self._part is not None:
+                    ended = await self._wait_for_approval(entry, self._part)
+                    if ended is not None:
+                        return ended
+                return await self._screen(await self._send(entry))
+            return self._end_cut_off(entry, by_caller=call.by_caller)
         finally:
             self._course.enter(CallStage.RECORDING)
-
-    async def _do_work(self, entry: Entry) -> Outcome:
-        asked, subject = self._asked, self._subject
-        # Registered before anything is awaited, so that a block or a revocation finds this call and ends it.
-        with self._services.running_calls.call(asked.capability.server, subject.key, asked.caller.id) as call:
-            if asked.page is not None:
-                return await self._answer_page(entry, asked.page)
-            if self._part is not None:
-                ended = await self._wait_for_approval(entry, self._part)
-                if ended is not None:
-                    return ended
-            return await self._screen(await self._send(entry))
-        return self._end_cut_off(entry, by_caller=call.by_caller)
 
     async def _screen(self, outcome: Outcome) -> Outcome:
         """Screen what the server answered: it is passed on, changed or withheld."""
@@ -205,33 +202,31 @@ class OpenCall:
     async def _exchange(self, turn: Turn, entry: Entry) -> Outcome:
         """Send the call and return how it ended. Nothing is awaited between the last objection and the permit: a
         revocation that comes in between would be overlooked."""
+        asked, result = self._asked, dict[str, Any]()
         try:
-            self.result = await self._ask_server(turn, entry)
+            if asked.watcher is None:
+                result = await turn.send(entry.permit(), asked.method, asked.params, self._client)
+            else:
+                await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
         except Unsent:
             # The transport is certain that no byte has left, so this may be recorded as not executed.
             entry.mark_unsent()
             return Outcome.refusal(Reason.SERVER_UNREACHABLE)
         except (Overdue, TransportEnded, QuestionDeclined) as error:
-            known = self._services.servers.find(self._asked.capability.server)
+            known = self._services.servers.find(asked.capability.server)
             if known is not None and isinstance(error, TransportEnded):
                 self.detail = hint_after_end(str(error), known.declared.launch)
             return Outcome.unknown(_reason(error))
         except ServerError as failed:
             self.error = failed.error
-            return Outcome.failure(await self._body_of(failed.error))
-        # Of the reply before it is screened: the record shows what the server really said, with secrets masked.
-        reply = await self._body_of(self.result)
-        return Outcome.failure(reply) if self.result.get("isError") is True else Outcome.answer(reply)
-
-    async def _ask_server(self, turn: Turn, entry: Entry) -> dict[str, Any]:
-        asked = self._asked
-        try:
-            if asked.watcher is None:
-                return await turn.send(entry.permit(), asked.method, asked.params, self._client)
-            await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
-            return {}
         finally:
             self._course.enter(CallStage.SCREENING)
+        if self.error is not None:
+            return Outcome.failure(await self._body_of(self.error))
+        self.result = result
+        # Of the reply before it is screened: the record shows what the server really said, with secrets masked.
+        reply = await self._body_of(result)
+        return Outcome.failure(reply) if result.get("isError") is True else Outcome.answer(reply)
 
     async def _answer_page(self, entry: Entry, page: ReplyPage) -> Outcome:
         """Answer with a page of an earlier reply, if this caller may still call what it came from. Nothing is sent."""

@@ -133,12 +133,22 @@ class Outgoing:
         self._more = anyio.Event()
         self._less = anyio.Event()
 
-    async def put(self, data: bytes) -> None:
+    def add(self, data: bytes) -> None:
         """Take all of `data`. Raises PipeClosed when it cannot be written."""
-        # Before the first `await`: the message is now sent whole or not at all, even if this caller is cancelled.
+        # Nothing is awaited: the message is now sent whole or not at all, even if this caller is cancelled.
         self._bytes += data
         self._write()
-        while len(self._bytes) > HIGH_WATER and not self._ended:
+        if self._ended:
+            raise PipeClosed
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is on its way that senders have to wait."""
+        return len(self._bytes) > HIGH_WATER
+
+    async def wait_for_room(self) -> None:
+        """Wait until less is on its way. Raises PipeClosed when it cannot be written."""
+        while self.is_full and not self._ended:
             await self._less.wait()
         if self._ended:
             raise PipeClosed

@@ -85,7 +85,9 @@ class Stdio:
 
     async def send(self, message: bytes) -> None:
         try:
-            await self._outgoing.put(encode(message, self._launch.framing))
+            self._outgoing.add(encode(message, self._launch.framing))
+            if self._outgoing.is_full:
+                await self._outgoing.wait_for_room()
         except PipeClosed as error:
             raise TransportEnded("the server has closed its input") from error
 

@@ -6,10 +6,9 @@ Rules kept here:
 3. Every response forbids scripts, frames and connections of other origins.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from http import HTTPStatus
 
-from starlette.datastructures import Headers as RequestHeaders
 from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,16 +39,15 @@ class Hosts:
         self._ours = {host.removeprefix(TLS) for host in every}
         self._secure = {host.removeprefix(TLS) for host in every if host.startswith(TLS)}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http":
-            given = [host.lower() for host in RequestHeaders(scope=scope).getlist("host")]
+            given = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
             if len(given) != 1 or given[0] not in self._ours:
                 sentence = "This guard does not serve this host name. Add it to the setting `hosts` if it should."
-                await _refusal(scope, 421, sentence)(scope, receive, send)
-                return
+                return _refusal(scope, 421, sentence)(scope, receive, send)
             if given[0] in self._secure:
                 scope["scheme"] = "https"
-        await self._app(scope, receive, send)
+        return self._app(scope, receive, send)
 
 
 class Headers:
@@ -85,13 +83,18 @@ class BodyLimit:
         self._app = app
         self._limit = limit
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        if not self._fits(RequestHeaders(scope=scope).get("content-length", "0")):
-            await self._refusal(scope)(scope, receive, send)
-            return
+            return self._app(scope, receive, send)
+        sizes = [value.decode("latin-1") for name, value in scope["headers"] if name == b"content-length"]
+        if not all(map(self._fits, sizes)):
+            return self._refusal(scope)(scope, receive, send)
+        # The server reads no more of a body than one declared length. Only a body in chunks is as long as it likes.
+        if len(sizes) == 1 and all(name != b"transfer-encoding" for name, _ in scope["headers"]):
+            return self._app(scope, receive, send)
+        return self._count(scope, receive, send)
+
+    async def _count(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = _Body(receive, send, self._limit)
         try:
             await self._app(scope, body.receive, body.answer)
