@@ -135,9 +135,8 @@ class Writer:
             self._hand_over([])
             return
         try:
-            self._backend.still_there()
             self._transact(self._connection, jobs, wait=False)
-            self._backend.still_there()
+            self._backend.still_there()  # what was committed to a file that had been exchanged is reported as failed
         except StoreLocked:
             self._hand_over([])  # no job has run
             return
@@ -169,6 +168,7 @@ class Writer:
         try:
             while (jobs := self._next()) is not None:
                 self._carry_out(jobs)
+                del jobs  # the next ones may be long in coming, and what these hold is to be freed
         finally:
             self._stopping.set()
             self._disconnect()

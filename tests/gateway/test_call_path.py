@@ -1,0 +1,38 @@
+"""The path of a plain call stays short: what is added to it has to replace something."""
+
+from pathlib import Path
+
+import pytest
+
+from mcpguard.gateway.http import reply
+from tests.gateway.call_path import following
+
+MOST = {"stdio": (110, 424, 18, 31), "http": (113, 440, 22, 32)}
+"""How many files, functions, nested coroutines and kinds of values a plain call on the direct face enters at most, by
+the transport of its server. These figures only ever become smaller.
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_answer_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting makes a call slow, and a slow call has a branch of its own."""
+    monkeypatch.setattr(reply, "PROMPT_SECONDS", 600)
+
+
+@pytest.mark.parametrize("over", ["stdio", "http"])
+async def test_a_plain_call_enters_no_more_than_it_did(over: str, tmp_path: Path) -> None:
+    async with following(tmp_path, over) as (path, client):
+        with path.watch():
+            answer = await client.call("web::page", {"about": "something"})
+        assert answer.result["content"] == [{"type": "text", "text": "some words"}]
+    assert path.functions["guard/calls/handle.py", "Calls.handle"], "the call was not seen"
+    entered = len(path.files), len(path.functions), len(path.nested), len(path.values)
+    assert all(now <= most for now, most in zip(entered, MOST[over], strict=True)), f"{entered}\n{path}"
+
+
+async def test_a_plain_call_starts_no_task(tmp_path: Path) -> None:
+    """A task group and a task for each call were much of what a call cost."""
+    async with following(tmp_path, "stdio") as (path, client):
+        with path.watch():
+            assert (await client.call("web::page", {})).result
+    assert path.tasks == []
