@@ -231,7 +231,8 @@ class HttpDoor:
 
     def _separator(self, scope: Scope) -> Separator:
         """Return the separator that the client asks for in its URL, or else the configured one."""
-        said = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True).get("separator")
+        query: bytes = scope["query_string"]
+        said = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("separator") if query else None
         if said is None:
             return self._guard.settings.separator
         for each in SEPARATORS:
