@@ -1,6 +1,5 @@
 """How long a call waits to be recorded, and how many records a guard writes: a real one, on the real clock."""
 
-import resource
 import time
 from array import array
 from collections.abc import Iterator
@@ -21,15 +20,22 @@ from tests.benchmarks import calls, disk, places
 from tests.benchmarks.report import Row, Sheet, medians, quantile
 
 APPENDERS = (1, 16, 256)
-DURABILITIES = {"committed": Effect.READ, "synced": Effect.DESTRUCTIVE}
+KEPT, DIGESTED = "kept", "digest"
+KINDS = (
+    ("committed", KEPT, Effect.READ),
+    ("committed", DIGESTED, Effect.READ),
+    ("synced", DIGESTED, Effect.DESTRUCTIVE),
+)
+"""How an opening is stored, what of arguments and reply, and of which calls that is so."""
 
 
-class _Appenders:
+class Appenders:
     """Agents that make one call after the other, all at the same time."""
 
-    def __init__(self, ledger: Ledger, effect: Effect) -> None:
+    def __init__(self, ledger: Ledger, effect: Effect, bodies: str) -> None:
         self._ledger = ledger
         self._effect = effect
+        self._keeps = bodies == KEPT
         self.openings = array("d")
         self.calls = array("d")
 
@@ -41,17 +47,22 @@ class _Appenders:
 
     async def _one(self, number: int, end: float) -> None:
         opened = began = time.perf_counter()
+        answer = calls.answered()
 
         async def work(entry: Entry) -> Outcome:
             nonlocal opened
             opened = time.perf_counter()
             entry.permit()
-            return calls.answered()
+            return answer
 
         while began < end:
-            outcome = await self._ledger.record(calls.opening(new_id(), number, self._effect), work, unconditionally)
+            arguments = {}
+            if self._keeps:
+                arguments, answer = {"arguments": calls.kept(number)}, calls.answered_with(calls.kept(number + 1))
+            opening = calls.opening(new_id(), number, self._effect, **arguments)
+            outcome = await self._ledger.record(opening, work, unconditionally)
             done = time.perf_counter()
-            if outcome != calls.answered():
+            if outcome != answer:
                 raise RuntimeError(f"a call was not recorded: {outcome}")
             self.openings.append(opened - began)
             self.calls.append(done - began)
@@ -59,14 +70,14 @@ class _Appenders:
             number += 1
 
 
-async def _cell(settings: Settings, effect: Effect, appenders: int, seconds: float) -> dict[str, float]:
+async def _cell(settings: Settings, effect: Effect, bodies: str, appenders: int, seconds: float) -> dict[str, float]:
     async with running(settings, SystemClock(), new_id) as now:
         steady()
-        them = _Appenders(now.ledger, effect)
+        them = Appenders(now.ledger, effect, bodies)
         await them.run(appenders, seconds / 5)  # until everything is warm
-        cpu, began = _cpu(), time.perf_counter()
+        cpu, began = time.process_time(), time.perf_counter()
         await them.run(appenders, seconds)
-        elapsed, cpu = time.perf_counter() - began, _cpu() - cpu
+        elapsed, cpu = time.perf_counter() - began, time.process_time() - cpu
     records = 2 * len(them.calls)
     return {
         "opening_p50_ms": quantile(them.openings, 0.5) * 1e3,
@@ -85,18 +96,13 @@ def sheets(folder: Path, server: str | None, runs: int, seconds: float) -> Itera
     for _ in range(runs):
         of_disk.append(disk.measure(folder, seconds / 3))
         for store in ("sqlite", "postgres") if server else ("sqlite",):
-            for durability, effect in DURABILITIES.items():
+            for durability, bodies, effect in KINDS:
                 for appenders in APPENDERS:
                     with places.fresh(folder, server if store == "postgres" else None) as settings:
-                        measured = partial(_cell, settings, effect, appenders, seconds)
+                        measured = partial(_cell, settings, effect, bodies, appenders, seconds)
                         figures = anyio.run(measured, backend_options={"use_uvloop": True})
-                    of_ledger.append(Row({"store": store, "opening": durability, "appenders": appenders}, figures))
+                    of = {"store": store, "opening": durability, "bodies": bodies, "appenders": appenders}
+                    of_ledger.append(Row(of, figures))
     yield disk.sheet(of_disk)
     about = f"median of {runs} runs of {seconds:g} s; a call is an opening and its closing, which is committed"
     yield Sheet("append", about, medians(of_ledger))
-
-
-def _cpu() -> float:
-    """Seconds that all threads of this process have computed."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime

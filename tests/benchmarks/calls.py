@@ -62,6 +62,11 @@ def answered() -> Outcome:
     return _ANSWERED
 
 
+def answered_with(body: Body) -> Outcome:
+    """The same, where this much of the reply is recorded."""
+    return Outcome.answer(body)
+
+
 def kept(number: int) -> KeptBody:
     """A body of 100 to 1,900 bytes that is kept."""
     return KeptBody(_TEXT[: 100 + number * 37 % 1800])
