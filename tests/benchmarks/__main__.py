@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from tests.benchmarks import append, disk, report, verify
-from tests.benchmarks.gateway import faces
+from tests.benchmarks.gateway import faces, sdk_table
 from tests.benchmarks.gateway import sheets as gateway
 
 
@@ -69,6 +69,8 @@ def _measured(
             case What.DISK:
                 yield from disk.sheets(folder, runs, seconds)
             case What.GATEWAY:
+                turns = max(2, round(seconds * 2 / 3 / sdk_table.TURN_SECONDS))
+                yield from sdk_table.sheets(folder, runs * turns, partial(typer.echo, err=True), only)
                 yield from gateway.sheets(folder, runs, seconds * 2 / 3, only, partial(typer.echo, err=True))
             case What.FACES:
                 yield from faces.sheets(folder, runs, seconds * 2 / 3, partial(typer.echo, err=True))

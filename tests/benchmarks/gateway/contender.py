@@ -5,11 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from tests.benchmarks.gateway.speech import Era
-
-UPSTREAM = Path(__file__).with_name("upstream.py")
-_UPSTREAM_COMMAND = (sys.executable, "-E", "-S", str(UPSTREAM))
 
 
 class Way(StrEnum):
@@ -21,6 +19,36 @@ class Way(StrEnum):
 
 class CannotRun(Exception):
     """A contender does not take part. Says why in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A server that can stand behind every gateway: how Python runs it, and its path over HTTP.
+
+    Without a path it is the same at every path.
+    """
+
+    file: Path
+    options: tuple[str, ...]
+    path: str = ""
+
+    def command(self, way: Way, *given: str) -> tuple[str, ...]:
+        """Starts it; `given` are its port, over HTTP, and the number of its tools."""
+        return (sys.executable, *self._own, way, *given)
+
+    def runs_in(self, command_line: Sequence[str]) -> bool:
+        """Tells whether this is a process of it; a gateway may have its command in its own."""
+        return tuple(command_line[1 : 1 + len(self._own)]) == self._own
+
+    @property
+    def _own(self) -> tuple[str, ...]:
+        return (*self.options, str(self.file))
+
+
+FAST: Final = Program(Path(__file__).with_name("upstream.py"), ("-E", "-S"))
+"""Answers in no time, so that what is measured is the gateway."""
+SDK: Final = Program(Path(__file__).with_name("sdk_upstream.py"), ("-P",), "mcp")
+"""What people run: made with the official SDK."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +97,5 @@ class Contender:
     aggregates: bool = False
 
 
-def upstream_command(tools: int) -> tuple[str, ...]:
-    """It speaks on its standard streams."""
-    return (*_UPSTREAM_COMMAND, Way.STDIO, str(tools))
-
-
 def is_upstream(command_line: Sequence[str]) -> bool:
-    return tuple(command_line[1:4]) == _UPSTREAM_COMMAND[1:]  # a gateway may have ours in its own
+    return any(program.runs_in(command_line) for program in (FAST, SDK))

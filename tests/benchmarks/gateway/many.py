@@ -30,7 +30,7 @@ async def measured(contender: Contender, folder: Path, seconds: float) -> Row:
             "list_kib": size / 1024,
             "pages": pages,
         }
-    return Row({"gateway": contender.name, "upstreams": contender.upstream.value, "eras": now.eras}, figures)
+    return Row({"gateway": contender.name, "upstreams": contender.upstream.value, "eras": now.eras()}, figures)
 
 
 async def _lists(now: Running, seconds: float) -> tuple[list[float], int, int]:

@@ -6,6 +6,7 @@ Tried and left out: `mcp-gateway` 1.2, which does not start with the SDK that it
 
 import json
 import subprocess
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,22 +17,30 @@ from tests.benchmarks.gateway.ours import NAMES
 from tests.benchmarks.gateway.speech import Era
 from tests.process import environment
 
+PROXY = "mcp-proxy"
 FASTMCP_PROXY = Path(__file__).with_name("fastmcp_proxy.py")
 _FASTMCP = {"kept": "client kept", "shipped": "as shipped"}
 
 
 def contenders(only: str) -> tuple[list[Contender], list[str]]:
     """Those that could be installed, and a sentence for each of the others. None if `only` means one of ours."""
+    return _installed(package for package in _PACKAGES if only in package or not any(only in name for name in NAMES))
+
+
+def proxies() -> tuple[list[Contender], list[str]]:
+    """The one that does nothing else, or a sentence that says why it could not be installed."""
+    return _installed([PROXY])
+
+
+def _installed(packages: Iterable[str]) -> tuple[list[Contender], list[str]]:
     found, missing = [], []
-    for package, how in {"fastmcp": _fastmcp, "mcp-proxy": _mcp_proxy, "mcpm": _mcpm}.items():
-        if only not in package and any(only in name for name in NAMES):
-            continue
+    for package in packages:
         try:
             programs, name = installed(package), f"{package} {version(package)}"
         except CannotRun as why:
             missing.append(f"{package} does not take part: {why}")
         else:
-            found += how(name, programs)
+            found += _PACKAGES[package](name, programs)
     return found, missing
 
 
@@ -97,3 +106,10 @@ def _mcpm(name: str, programs: Path) -> list[Contender]:
         return Launch(command, environ, path="/mcp", port=place.port)
 
     return [Contender(name, Way.HTTP, upstream, Era.HANDSHAKE, launch) for upstream in Way]
+
+
+_PACKAGES: dict[str, Callable[[str, Path], list[Contender]]] = {
+    "fastmcp": _fastmcp,
+    PROXY: _mcp_proxy,
+    "mcpm": _mcpm,
+}

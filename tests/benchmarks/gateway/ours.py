@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 from tests.benchmarks.gateway.contender import Contender, Launch, Place, Way
 from tests.benchmarks.gateway.speech import Era
@@ -16,6 +17,8 @@ from tests.process import approve, run, serving
 
 SERVED, RELAYED = "mcpguard", "mcpguard stdio"
 NAMES = frozenset({SERVED, RELAYED})
+COUNTED: Final = 10_000_000
+"""Calls of a caller in a minute: a budget that is counted and never used up."""
 _DATA = "data"
 _MODULE = (sys.executable, "-P", "-m", "mcpguard")
 

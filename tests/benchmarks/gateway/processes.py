@@ -4,14 +4,13 @@ import os
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]  # no stubs are among the dependencies
 
-from tests.benchmarks.gateway.contender import UPSTREAM, Launch, Way, is_upstream
+from tests.benchmarks.gateway.contender import FAST, Launch, Program, Way, is_upstream
 from tests.process import ROOT, environment
 
 STOPS_WITHIN = 15.0
@@ -93,10 +92,10 @@ class Processes:
 
 
 @contextmanager
-def upstream_over_http(tools: int) -> Iterator[tuple[int, psutil.Process]]:
+def upstream_over_http(tools: int, program: Program = FAST) -> Iterator[tuple[int, psutil.Process]]:
     """The port of an upstream that listens, and its process."""
     port = free_port()
-    command = [sys.executable, "-E", "-S", str(UPSTREAM), Way.HTTP, str(port), str(tools)]
+    command = program.command(Way.HTTP, str(port), str(tools))
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True) as process:
         try:
             yield port, psutil.Process(process.pid)
@@ -104,7 +103,7 @@ def upstream_over_http(tools: int) -> Iterator[tuple[int, psutil.Process]]:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def cpu_seconds(processes: list[psutil.Process]) -> dict[int, float]:
+def cpu_seconds(processes: Sequence[psutil.Process]) -> dict[int, float]:
     """What each of them has computed so far."""
     used = {}
     for process in processes:

@@ -10,7 +10,7 @@ import anyio
 import psutil  # type: ignore[import-untyped]  # no stubs are among the dependencies
 
 from tests.benchmarks.gateway.client import Client
-from tests.benchmarks.gateway.contender import CannotRun, Contender, Launch, Place, Upstream, Way, upstream_command
+from tests.benchmarks.gateway.contender import FAST, CannotRun, Contender, Launch, Place, Program, Upstream, Way
 from tests.benchmarks.gateway.http_client import HttpClient
 from tests.benchmarks.gateway.line_client import LineClient
 from tests.benchmarks.gateway.processes import Processes, free_port, upstream_over_http
@@ -34,22 +34,31 @@ class Running:
     line: LineClient | None = None
     started_in: float = 0.0
     tool: str = ""
-    eras: str = ""
+    upwards: str = ""
+    """The era in which the upstream is spoken to."""
+
+    def eras(self, era: Era | None = None) -> str:
+        """Which are spoken, from a client of that era to the upstream."""
+        spoken = era or self.contender.era
+        return f"{spoken} > {self.upwards}" if self.contender.is_gateway else spoken.value
 
     @asynccontextmanager
-    async def clients(self, count: int) -> AsyncIterator[Sequence[Client]]:
-        """As many callers. Over HTTP each has a connection of its own; a process has only one pair of streams."""
+    async def clients(self, count: int, era: Era | None = None) -> AsyncIterator[Sequence[Client]]:
+        """As many callers, of another era where that is said.
+
+        Over HTTP each has a connection of its own; a process has only one pair of streams.
+        """
         if self.line is not None:
             yield [self.line] * count
             return
         async with AsyncExitStack() as stack:
-            found = [await stack.enter_async_context(self._client()) for _ in range(count)]
+            found = [await stack.enter_async_context(self._client(era)) for _ in range(count)]
             for client in found:
                 await client.greet()
             yield found
 
-    def _client(self) -> HttpClient:
-        return HttpClient(self.launch.port, self.launch.path or "/", self.contender.era)
+    def _client(self, era: Era | None) -> HttpClient:
+        return HttpClient(self.launch.port, self.launch.path or "/", era or self.contender.era)
 
     def gateway(self) -> list[psutil.Process]:
         """The processes between client and upstream."""
@@ -61,14 +70,16 @@ class Running:
 
 
 @asynccontextmanager
-async def running(contender: Contender, folder: Path, upstreams: int, tools: int) -> AsyncIterator[Running]:
+async def running(
+    contender: Contender, folder: Path, upstreams: int, tools: int, program: Program = FAST
+) -> AsyncIterator[Running]:
     """A contender in front of so many upstreams with so many tools each. Raises CannotRun."""
     async with AsyncExitStack() as stack:
         remote, names = None, [f"up{number:02}" for number in range(upstreams)]
-        found = [Upstream(name, command=upstream_command(tools)) for name in names]
+        found = [Upstream(name, command=program.command(Way.STDIO, str(tools))) for name in names]
         if contender.upstream is Way.HTTP:
-            port, remote = stack.enter_context(upstream_over_http(tools))
-            found = [Upstream(name, url=f"http://127.0.0.1:{port}/{name}") for name in names]
+            port, remote = stack.enter_context(upstream_over_http(tools, program))
+            found = [Upstream(name, url=f"http://127.0.0.1:{port}/{program.path or name}") for name in names]
             await answers(HttpClient(port, "/", Era.HANDSHAKE))
         launch = contender.launch(Place(folder, free_port(), found))
         began = time.perf_counter()
@@ -122,15 +133,9 @@ async def until_answered(now: Running, tools: int) -> None:
                     now.tool = listed.named("echo")
                     if len(listed.names) >= tools and await client.call(now.tool, _FIRST) == _FIRST:
                         now.started_in = time.perf_counter() - now.began
-                        now.eras = await _eras(now, client, listed.named("era"))
+                        now.upwards = await client.call(listed.named("era"), "")
                         return
         except (Failed, TimeoutError) as error:
             why = str(error) or why
         await anyio.sleep(PAUSE)
     raise CannotRun(why)
-
-
-async def _eras(now: Running, client: Client, tool: str) -> str:
-    """Which eras are spoken: with the gateway, and with the upstream."""
-    upwards = await client.call(tool, "")
-    return f"{now.contender.era} > {upwards}" if now.contender.is_gateway else upwards

@@ -81,7 +81,7 @@ def has_failed(sheet: Sheet) -> bool:
 
 async def _calls(measured: _Measured, seconds: float, contender: Contender, folder: Path) -> None:
     async with running(contender, folder, 1, 2) as now:
-        of = {"gateway": contender.name, "eras": now.eras}
+        of = {"gateway": contender.name, "eras": now.eras()}
         before, calls = resident_mib(now.gateway()), 0
         records = ours.records(folder) if contender.ours else 0
         for callers in CALLERS:
@@ -89,7 +89,7 @@ async def _calls(measured: _Measured, seconds: float, contender: Contender, fold
             calls += load.calls
             measured.calls[contender.upstream, callers].append(Row(of, load.figures))
             for why in load.why:
-                measured.say(f"{contender.name} ({now.eras}), {callers} callers: {why}")
+                measured.say(f"{contender.name} ({now.eras()}), {callers} callers: {why}")
         if contender.ours:
             ours.check_ledger(folder, records, calls)
         if contender.is_gateway:
