@@ -56,7 +56,7 @@ fix: $(VENV)/.dev ## repair what ruff can repair
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(VENV)/.dev ## measure
+bench: $(VENV)/.dev ## measure (ARGS=quick: in a minute, and whether a call became dearer)
 	$(BIN)/python -m tests.benchmarks $(ARGS)
 
 bench-detection: $(VENV)/.dev ## measure what inspection finds (ARGS="FILE…": labelled definitions, one a line)

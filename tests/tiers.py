@@ -89,6 +89,7 @@ RULES: Final = (
     _slow("attacks/test_operators_socket.py", "processes that started processes", "what_the_guard_started"),
     _slow("architecture/test_layers.py", "an import is tried in each module", "that_the_architecture_forbids"),
     _slow("benchmarks/gateway/test_sdk_table.py", "guards, each in a new interpreter", "every_call_through"),
+    _slow("benchmarks/quick/test_ledger_turns.py", "thousands of calls", "as_long_again"),
     _slow("cli/test_connect.py", "many programs at once", "two_at_once"),
     _slow("store/test_record_search.py", "searches that are compared with a look at everything", "exactly_what_fits"),
     _slow("web/test_callers_api.py", "thousands of callers", "only_so_many"),

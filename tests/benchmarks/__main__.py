@@ -14,6 +14,11 @@ from rich.console import Console
 from tests.benchmarks import append, disk, report, verify
 from tests.benchmarks.gateway import faces, sdk_table
 from tests.benchmarks.gateway import sheets as gateway
+from tests.benchmarks.quick import kept
+from tests.benchmarks.quick import sheets as quick_sheets
+from tests.benchmarks.quick.conclusion import is_as_cheap
+
+TOLERANCE = 25.0
 
 
 class What(StrEnum):
@@ -24,10 +29,12 @@ class What(StrEnum):
     DISK = "disk"
     GATEWAY = "gateway"
     FACES = "faces"
+    QUICK = "quick"
 
 
 def main(
-    what: Annotated[list[What] | None, typer.Argument(help="Default: all but disk.")] = None,
+    what: Annotated[list[What] | None, typer.Argument(help="Default: all but disk and quick.")] = None,
+    *,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures there too.")] = None,
     directory: Annotated[
         Path, typer.Option("--dir", help="Where databases are made; must be on the disk in question.")
@@ -35,9 +42,22 @@ def main(
     postgres: Annotated[
         str | None, typer.Option(metavar="URL", help="Also on this server, in databases that are dropped afterwards.")
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="How often everything is measured.")] = 3,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="How often everything is measured. Default: 3, but 1 for `quick`.")
+    ] = None,
     only: Annotated[str, typer.Option(metavar="TEXT", help="Of the gateways those with this in their name.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the time, a twentieth of the records.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Write the figures of `quick` into the repository instead of comparing them.")
+    ] = False,
+    tolerance: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            metavar="PERCENT",
+            help="Of `quick`: growth of processor time that is allowed; of times, twice as much.",
+        ),
+    ] = TOLERANCE,
 ) -> None:
     """Measure how fast the guard records calls, verifies what it recorded, and carries calls beside other gateways."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
@@ -47,12 +67,21 @@ def main(
     console.print(", ".join(f"{name} {fact}" for name, fact in facts.items()))
     sheets = []
     wanted = what or [What.APPEND, What.VERIFY, What.GATEWAY, What.FACES]
-    for sheet in _measured(wanted, directory, postgres, runs, only, quick=quick):
-        report.show(sheet, console)
+    show = partial(report.show, console=console)
+    for sheet in _measured(wanted, directory, postgres, runs or 3, only, quick=quick):
+        show(sheet)
         sheets.append(sheet)
+    if What.QUICK in wanted:
+        measured = quick_sheets.measure(directory, runs or 1, partial(typer.echo, err=True), show)
+        sheets += measured.sheets
+    failed = any(gateway.has_failed(sheet) for sheet in sheets)
+    if What.QUICK in wanted and keep and not failed:
+        kept.keep(measured.figures, facts)
+    elif What.QUICK in wanted:
+        failed |= not is_as_cheap(measured.figures, tolerance / 100, console)
     if json is not None:
         json.write_bytes(report.as_json(facts, sheets))
-    if any(gateway.has_failed(sheet) for sheet in sheets):
+    if failed:
         raise typer.Exit(1)
 
 
@@ -74,6 +103,8 @@ def _measured(
                 yield from gateway.sheets(folder, runs, seconds * 2 / 3, only, partial(typer.echo, err=True))
             case What.FACES:
                 yield from faces.sheets(folder, runs, seconds * 2 / 3, partial(typer.echo, err=True))
+            case What.QUICK:
+                pass  # it is measured last, because it is compared
 
 
 if __name__ == "__main__":

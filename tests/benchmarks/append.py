@@ -1,5 +1,6 @@
 """How long a call waits to be recorded, and how many records a guard writes: a real one, on the real clock."""
 
+import sys
 import time
 from array import array
 from collections.abc import Iterator
@@ -39,13 +40,14 @@ class Appenders:
         self.openings = array("d")
         self.calls = array("d")
 
-    async def run(self, count: int, seconds: float) -> None:
+    async def run(self, count: int, seconds: float, most: int = sys.maxsize) -> None:
+        """So many agents for so long, each of which makes at most `most` calls."""
         self.openings, self.calls = array("d"), array("d")
         async with anyio.create_task_group() as tasks:
             for number in range(count):
-                tasks.start_soon(self._one, number, time.perf_counter() + seconds)
+                tasks.start_soon(self._one, number, number + most, time.perf_counter() + seconds)
 
-    async def _one(self, number: int, end: float) -> None:
+    async def _one(self, number: int, stop: int, end: float) -> None:
         opened = began = time.perf_counter()
         answer = calls.answered()
 
@@ -55,7 +57,7 @@ class Appenders:
             entry.permit()
             return answer
 
-        while began < end:
+        while began < end and number < stop:
             arguments = {}
             if self._keeps:
                 arguments, answer = {"arguments": calls.kept(number)}, calls.answered_with(calls.kept(number + 1))

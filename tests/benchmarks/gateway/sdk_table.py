@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,7 @@ from tests.benchmarks.report import Row, Sheet
 
 CALLERS: Final = (1, 16)
 TURN_SECONDS: Final = 0.2
+LEAST_ROUNDS: Final = 3
 _TOOLS: Final = 2
 Say = Callable[[str], None]
 
@@ -101,18 +103,24 @@ def entrants(proxies: Sequence[Contender]) -> list[Entrant]:
     return [*found, *(Entrant(guard, both) for guard in guards), *(Entrant(proxy, (proxy.era,)) for proxy in proxies)]
 
 
-def sheets(folder: Path, rounds: int, say: Say, only: str = "") -> Iterator[Sheet]:
-    """A table for each number of callers. `only` leaves out the gateways that do not have it in their names."""
+def sheets(folder: Path, rounds: int, say: Say, only: str = "", within: float = inf) -> Iterator[Sheet]:
+    """A table for each number of callers.
+
+    `only` leaves out the gateways that do not have it in their names. On a machine that cannot start everyone and take
+    so many rounds `within` these seconds, there are fewer rounds.
+    """
+    began = time.perf_counter()
     found, missing = others.proxies() if only in others.PROXY else ([], [])
     for sentence in missing:
         say(sentence)
     everyone = [one for one in entrants(found) if only in one.contender.name or not one.contender.is_gateway]
     if not any(one.contender.is_gateway for one in everyone):
         return
-    measured = partial(measure, folder, everyone, rounds, say)
+    measured = partial(measure, folder, everyone, rounds, say, began + within)
     rows_of: dict[int, list[Row]] = anyio.run(measured, backend_options={"use_uvloop": True})
+    count = rounds if within == inf else f"at most {rounds}"
     about = (
-        f"median of {rounds} rounds with turns of {TURN_SECONDS} s; a server made with the official SDK; cpu: of the "
+        f"median of {count} rounds with turns of {TURN_SECONDS} s; a server made with the official SDK; cpu: of the "
         "gateway, around cpu: of client and upstream, both per call; p50 to direct: divided by that without a gateway "
         "in the same round; cpu to direct: divided by the processor time of client and upstream without a gateway"
     )
@@ -120,25 +128,22 @@ def sheets(folder: Path, rounds: int, say: Say, only: str = "") -> Iterator[Shee
         yield Sheet(f"gateway, server of the SDK, callers: {callers}", about, rows_of[callers])
 
 
-async def measure(folder: Path, everyone: Sequence[Entrant], rounds: int, say: Say) -> dict[int, list[Row]]:
+async def measure(
+    folder: Path, everyone: Sequence[Entrant], rounds: int, say: Say, end: float = inf
+) -> dict[int, list[Row]]:
     """Start everyone, and return the rows by the number of callers."""
     async with AsyncExitStack() as stack:
         started = [one for entrant in everyone if (one := await _started(stack, entrant, folder, say)) is not None]
-        found = {}
-        for callers in CALLERS:
-            lanes = [
-                lane
-                for upstream in Way
-                for era in Era
-                for lane in await _lanes(
-                    [one for one in started if one.takes(upstream, era)], callers, era, rounds, say
-                )
-            ]
-            found[callers] = [*rows([lane.taken() for lane in lanes])]
+        found: dict[int, list[Taken]] = {callers: [] for callers in CALLERS}
+        groups = [(callers, upstream, era) for callers in CALLERS for upstream in Way for era in Era]
+        for number, (callers, upstream, era) in enumerate(groups):
+            group = [one for one in started if one.takes(upstream, era)]
+            share = (end - time.perf_counter()) / (len(groups) - number)
+            found[callers] += [lane.taken() for lane in await _lanes(group, callers, era, rounds, say, share)]
         for one in started:
             if one.now.contender.ours:
                 ours.check_ledger(one.folder, one.records, one.answered)
-        return found
+        return {callers: [*rows(taken)] for callers, taken in found.items()}
 
 
 async def _started(stack: AsyncExitStack, entrant: Entrant, folder: Path, say: Say) -> _Started | None:
@@ -154,8 +159,11 @@ async def _started(stack: AsyncExitStack, entrant: Entrant, folder: Path, say: S
     return _Started(now, entrant.eras, own, ours.records(own) if contender.ours else 0)
 
 
-async def _lanes(group: Sequence[_Started], callers: int, era: Era, rounds: int, say: Say) -> list[_Lane]:
-    """What is compared with each other, after all its turns."""
+async def _lanes(
+    group: Sequence[_Started], callers: int, era: Era, rounds: int, say: Say, seconds: float
+) -> list[_Lane]:
+    """What is compared with each other, after all its turns: as many rounds as fit into that time."""
+    end = time.perf_counter() + seconds
     async with AsyncExitStack() as stack:
         lanes = []
         for one in group:
@@ -164,6 +172,8 @@ async def _lanes(group: Sequence[_Started], callers: int, era: Era, rounds: int,
         for number in range(rounds + 1):
             for lane in lanes if number % 2 else reversed(lanes):
                 lane.turns.append(await lane.turn(say))
+            if number >= LEAST_ROUNDS and time.perf_counter() > end:
+                break
     for one, lane in zip(group, lanes, strict=True):
         one.answered += sum(len(turn.answered) for turn in lane.turns)
     return lanes
