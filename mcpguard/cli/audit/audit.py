@@ -26,6 +26,7 @@ from mcpguard.ledger.bundle import explain_bundle
 from mcpguard.ledger.bundle.source import is_bundle
 from mcpguard.ledger.bundle.verify_bundle import verify as verify_bundle
 from mcpguard.ledger.verify import explain
+from mcpguard.ledger.verify.helpers import on_all_cores
 from mcpguard.ledger.verify.report import LOG_ONLY, KeySource, KeyTrust
 from mcpguard.ledger.verify.verify import verify as verify_store
 from mcpguard.settings.model import Settings
@@ -83,7 +84,7 @@ def verify(
         where = place(path, config, data_dir)
         trust = _trust(key or [], None if path else places.signing_key(_settings(config, data_dir)))
         with open_offline(where) as connect, show_progress() as told:
-            report = verify_store(connect, place_name(where), external, trust, told)
+            report = verify_store(connect, place_name(where), external, trust, told, on_all_cores(where))
     lines = [*explain.sentences(report)]
     if checkpoint is None and trust.source in _HINTS:
         lines.insert(-1, _HINTS[trust.source])  # the last line is the answer

@@ -113,13 +113,14 @@ def check_all_records(
     # In the middle of the chain, the checkpoint before the first one is not known.
     signatures = Signatures(files.checkpoints(), keys, report, None if manifest.after else 0)
     bodies = (BodyCheck if manifest.bodies else NoBodies)(files.bodies(), report, tombstones)
-    walk = Walk(report, signatures, bodies, tombstones, progress)
+    walk = Walk(report, signatures, tombstones, progress)
     if manifest.after:
         before = None if manifest.before is None else bytes.fromhex(manifest.before)
         walk.begin_after(manifest.after, before)
         if before is not None:
             signatures.take(manifest.after, before)
-    walk.run(_stored(files, manifest, held, report))
+    walk.run(_stored(files, manifest, held, report), bodies)
+    walk.finish()
 
 
 def compare_with_anchor(told: RecordLine, held: Mapping[int, Checkpoint], report: ChainReport) -> None:

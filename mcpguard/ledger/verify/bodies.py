@@ -25,7 +25,7 @@ class BodyCheck:
         """Compare what `record` says of its body with the stored body."""
         body = self._at(seq)
         # Else a record could claim a digest and no body, or the other way round, and nobody would look.
-        if not _holds_together(record):
+        if not holds_together(record):
             self._found(seq, Tampering.INCONSISTENT, "its fields about its body contradict each other")
         if not record.get("body_kept"):
             if body is not None:
@@ -74,12 +74,13 @@ class BodyCheck:
         self._report.add_problem(seq, tampering, sentence)
 
 
-def _holds_together(record: Mapping[str, Any]) -> bool:
+def holds_together(record: Mapping[str, Any]) -> bool:
     """Tell whether the fields of a record about its body are one of the forms that the ledger writes."""
-    keyed, large = record.get("body_hmac"), record.get("body_too_large")
-    if not any(name in record for name in _SAYS):
+    get = record.get
+    keyed, large, digest = get("body_hmac"), get("body_too_large"), get("body_digest")
+    if digest is None and not any(name in record for name in _SAYS):
         return keyed is None and large is None
-    size, digest, kept = (record.get(name) for name in _SAYS)
+    size, kept = get("body_size"), get("body_kept")
     if type(size) is not int or not isinstance(digest, str) or not isinstance(kept, bool):
         return False
     if kept:

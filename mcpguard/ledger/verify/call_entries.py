@@ -1,6 +1,6 @@
 """Checks that every entry is opened once and closed once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ class CallEntries:
         self._openings_lost = True
 
     def take(self, seq: int, record: Mapping[str, Any]) -> None:
-        entry, kind = _id(record.get("entry")), record["kind"]
+        entry, kind = entry_id(record.get("entry")), record["kind"]
         still_open = self._report.open_entries
         match kind:
             case "opened":
@@ -40,6 +40,12 @@ class CallEntries:
                 still_open.discard(entry)
             case _:
                 pass
+
+    def may_pass(self, paired: Sequence[str], opened: int) -> bool:
+        """Tell whether these entries, which are opened and then closed within a stretch in which so many are opened in
+        all, would leave no trace here."""
+        still_open = self._report.open_entries
+        return len(still_open) + opened <= MOST and still_open.isdisjoint(paired)
 
     def _follow(self, seq: int, entry: str) -> None:
         # Anybody can write openings without end; memory must not follow.
@@ -55,7 +61,7 @@ class CallEntries:
         self._report.add_problem(seq, Tampering.INCONSISTENT, sentence)
 
 
-def _id(said: object) -> str:
-    """The id of an entry, or its hash if it is longer than a guard's ids: anybody may have written it."""
+def entry_id(said: object) -> str:
+    """Return the id of an entry, or its hash if it is longer than a guard's ids: anybody may have written it."""
     entry = str(said)
     return entry if len(entry) <= LONGEST else sha256(entry.encode(errors="replace")).hexdigest()

@@ -29,6 +29,11 @@ class Signatures:
         self._report = report
         self._previous = previous
 
+    @property
+    def due(self) -> int | None:
+        """The number of the record that the next checkpoint is of; None if there is no further one."""
+        return None if self._next is None else self._next.seq
+
     def take(self, seq: int, stored_hash: bytes) -> None:
         while self._next is not None and self._next.seq <= seq:
             self._compare(self._next, seq, stored_hash)

@@ -99,6 +99,21 @@ class Tombstones:
         if seq > self._bodies_upto:
             self._unrecorded(seq, "body is")
 
+    def pass_plain(self, last: int, emptied: Iterable[int]) -> bool:
+        """Take records up to `last` that are all there, and of them those whose bodies were pruned. Return False, and
+        take nothing, if one of them needs to be looked at by itself."""
+        if self._at < len(self._records) and self._records[self._at].first <= last:
+            return False
+        at, upto = self._at_body, self._bodies_upto
+        for seq in emptied:
+            while at < len(self._bodies) and self._bodies[at].first <= seq:
+                upto = max(upto, self._bodies[at].last)
+                at += 1
+            if seq > upto:
+                return False
+        self._at_body, self._bodies_upto = at, upto
+        return True
+
     def excuses(self, seq: int) -> bool:
         """Tell whether the opening of an entry may have been pruned. What was open at a pruning was never pruned."""
         return seq < self._excused_below

@@ -7,6 +7,9 @@ For every record, in this order (only the first problem of a record is reported)
 4. its columns repeat the content: otherwise they were edited, and searches would give wrong results;
 5. the checkpoint made after it has its hash: otherwise everything up to this record was rewritten;
 6. its body matches its fields; its entry is opened once and closed once.
+
+A segment whose records were found right by themselves is only joined to what came before it. That finds the same, in
+the same order, as checking its records one by one, or does not happen.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +19,7 @@ from mcpguard.ledger.format import GENESIS, link, parse_content
 from mcpguard.ledger.keys import display_name
 from mcpguard.ledger.verify.bodies import BodyCheck
 from mcpguard.ledger.verify.call_entries import CallEntries
+from mcpguard.ledger.verify.plain_segment import HASH_BYTES, PlainSegment
 from mcpguard.ledger.verify.report import ChainReport, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
 from mcpguard.ledger.verify.tombstones import Tombstones
@@ -30,12 +34,9 @@ TOLD_EVERY = 1000
 class Walk:
     """The state of a walk: where it is and what hash the next record must follow."""
 
-    def __init__(
-        self, report: ChainReport, signatures: Signatures, bodies: BodyCheck, tombstones: Tombstones, progress: Progress
-    ) -> None:
+    def __init__(self, report: ChainReport, signatures: Signatures, tombstones: Tombstones, progress: Progress) -> None:
         self._report = report
         self._signatures = signatures
-        self._bodies = bodies
         self._tombstones = tombstones
         self._entries = CallEntries(report, tombstones)
         self._progress = progress
@@ -48,15 +49,51 @@ class Walk:
         self._report.last_seq, self._previous = seq, stored_hash
         self._entries.expect_lost_openings()
 
-    def run(self, records: Iterable[StoredRecord]) -> None:
-        """Check these records, and then what is left of checkpoints, bodies and prunings."""
+    def run(self, records: Iterable[StoredRecord], bodies: BodyCheck) -> None:
+        """Check these records one by one, each with its body, and then which bodies are left of these."""
         for stored in records:
-            self._step(stored)
-        self._bodies.finish()
+            self._step(stored, bodies)
+        bodies.finish()
+
+    def join(self, plain: PlainSegment) -> bool:
+        """Check how a segment follows what came before it. Return False, and take nothing, if its records need to be
+        checked one by one."""
+        report = self._report
+        follows = plain.first == report.last_seq + 1 and self._previous is not None
+        if not follows or link(self._previous or b"", plain.content) != plain.hashes[:HASH_BYTES]:
+            return False
+        if not self._entries.may_pass(plain.paired, plain.opened):
+            return False
+        if not self._tombstones.pass_plain(plain.last, plain.emptied):
+            return False
+        for seq, record in plain.steps:
+            self._sign(plain, seq - 1)
+            report.last_seq = seq
+            self._note(seq, record)
+        self._sign(plain, plain.last)
+        report.records += plain.last - plain.first + 1
+        report.bodies += plain.bodies
+        report.last_seq = plain.last
+        report.last_at = report.last_at if plain.last_at is None else plain.last_at
+        self._previous = plain.hashes[-HASH_BYTES:]
+        self._progress(plain.last)
+        return True
+
+    def finish(self) -> None:
+        """Check what is left of prunings and checkpoints after the last record."""
         self._tombstones.finish()
         self._signatures.finish()
 
-    def _step(self, stored: StoredRecord) -> None:
+    def _sign(self, plain: PlainSegment, upto: int) -> None:
+        """Take the checkpoints of a segment's records up to this one."""
+        while (due := self._signatures.due) is not None:
+            seq = max(due, plain.first)  # one of an earlier number is of a record that does not exist
+            if seq > upto:
+                return
+            at = (seq - plain.first) * HASH_BYTES
+            self._signatures.take(seq, plain.hashes[at : at + HASH_BYTES])
+
+    def _step(self, stored: StoredRecord, bodies: BodyCheck) -> None:
         seq, report = stored.seq, self._report
         if seq < 1:
             self._found(seq, Tampering.ADDED, "no chain has a record with this number")
@@ -67,9 +104,9 @@ class Walk:
         report.records += 1
         report.last_seq = seq
         if stored.content is None:
-            self._take_tombstone(stored)
+            self._take_tombstone(stored, bodies)
         else:
-            self._take_record(stored, stored.content)
+            self._take_record(stored, stored.content, bodies)
         self._previous = stored.hash
         if report.records % TOLD_EVERY == 0:
             self._progress(seq)
@@ -79,7 +116,7 @@ class Walk:
         self._found(first, Tampering.REMOVED, f"{gone} missing")
         self._previous = None  # the next hash has nothing to be checked against
 
-    def _take_tombstone(self, stored: StoredRecord) -> None:
+    def _take_tombstone(self, stored: StoredRecord, bodies: BodyCheck) -> None:
         self._report.pruned += 1
         columns = zip(COLUMNS, stored.columns, strict=True)
         # A pruned record keeps its number and its hash, and nothing else.
@@ -87,10 +124,10 @@ class Walk:
             self._found(stored.seq, Tampering.EDITED, "its content was removed, but its columns were not")
         self._tombstones.pass_record(stored.seq, stored.hash)
         self._tombstones.record(stored.seq)
-        self._bodies.skip(stored.seq)
+        bodies.skip(stored.seq)
         self._signatures.take(stored.seq, stored.hash)
 
-    def _take_record(self, stored: StoredRecord, content: bytes) -> None:
+    def _take_record(self, stored: StoredRecord, content: bytes, bodies: BodyCheck) -> None:
         seq = stored.seq
         record = parse_content(content)
         if record.get("seq", seq) != seq or record.get("chain", self._report.chain) != self._report.chain:
@@ -108,7 +145,7 @@ class Walk:
         self._tombstones.pass_record(seq, stored.hash, kind=record.get("kind"))
         self._note(seq, record)
         self._signatures.take(seq, stored.hash)
-        self._bodies.take(seq, record)
+        bodies.take(seq, record)
 
     def _note(self, seq: int, record: Mapping[str, Any]) -> None:
         report = self._report
