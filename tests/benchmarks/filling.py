@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from mcpguard.app import places
 from mcpguard.app.clock import SystemClock, new_id
+from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.capabilities import Effect
 from mcpguard.ledger import keys
@@ -17,7 +18,6 @@ from tests.benchmarks import calls
 
 _EFFECTS = (Effect.READ, Effect.READ, Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE)
 _OPEN_AT_ONCE = 20
-_KEPT_EVERY = 10  # one call in so many has its arguments kept
 
 
 @dataclass
@@ -25,6 +25,7 @@ class _Source:
     """Calls without end, some of them open at any time."""
 
     chain: Chain
+    kept: bool
     made: int = 0
 
     def __post_init__(self) -> None:
@@ -36,7 +37,7 @@ class _Source:
     def call(self) -> None:
         """Open one, and close the one that has been open longest."""
         self.made += 1
-        arguments = {} if self.made % _KEPT_EVERY else {"arguments": calls.kept(self.made)}
+        arguments = {"arguments": calls.kept(self.made)} if self.kept else {}
         opening = calls.opening(new_id(), self.made, _EFFECTS[self.made % len(_EFFECTS)], **arguments)
         fields = opening_fields(opening)
         self.chain.append(RecordKind.OPENED, fields, opening.arguments)
@@ -45,19 +46,20 @@ class _Source:
             self.close()
 
     def close(self) -> None:
-        outcome = calls.answered()
+        outcome = Outcome.answer(calls.kept(3 * self.made)) if self.kept else calls.answered()
         entry, call = self._open.popleft()
         fields = closing_fields(entry, outcome, 1000 + self.made % 9000, call)
         self.chain.append(RecordKind.CLOSED, fields, outcome.reply)
 
 
-def fill(settings: Settings, records: int) -> None:
-    """Begin a chain and add this many records to it (a few more), as the writer's thread would."""
+def fill(settings: Settings, records: int, *, kept: bool = True) -> None:
+    """Begin a chain and add this many records to it (a few more), as the writer's thread would. `kept`: whether every
+    record has its body stored, as the guard does unless it is told otherwise; else only the digest."""
     backend = places.backend(settings)
     upgrade(backend)
     every = settings.audit.checkpoint_records
     chain = Chain(keys.load_or_make(places.signing_key(settings)), every, SystemClock(), new_id)
-    source = _Source(chain)
+    source = _Source(chain, kept)
     connection = backend.connect()
     while 2 * source.made < records:
         backend.begin(connection, Durability.COMMITTED)
