@@ -4,7 +4,8 @@ Rules kept here:
 1. It checks what `mcpguard audit verify` checks for this data directory, and trusts what that trusts: the current
    signing key, and the anchor file if there is one.
 2. One verification at a time, beside all other work: it reads on separate database connections, rests as long as it
-   works, and ends with the guard.
+   works, and ends with the guard. It starts no helper processes: they would take the cores from calls, and the guard
+   kills every child that is not one of its servers.
 3. A result is kept until the next verification ends. Results do not survive a restart.
 """
 
