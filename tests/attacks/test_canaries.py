@@ -10,13 +10,13 @@ from typing import Any
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
-from sqlmodel import SQLModel
 
 from mcpguard.app import places
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.servers.launches import DeclaredServer, Launch, RemoteLaunch, StdioLaunch, Templates
 from mcpguard.store.engine.offline import open_offline
+from mcpguard.store.rows.tables import TABLES
 from tests import postgres
 from tests.attacks.asking import Questioned, once_each
 from tests.attacks.canaries import WORD, Canaries, forms
@@ -252,7 +252,7 @@ def every_cell(place: object) -> list[bytes]:
     with open_offline(place) as connect, connect() as connection:  # type: ignore[arg-type]
         return [
             value if isinstance(value, bytes) else str(value).encode()
-            for table in SQLModel.metadata.sorted_tables
+            for table in TABLES.sorted_tables
             for row in connection.execute(table.select())
             for value in row
             if value is not None

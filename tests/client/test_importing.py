@@ -10,7 +10,7 @@ ASKED = """
 import sys, threading
 import mcpguard.client
 ours = sorted(name for name in sys.modules if name.startswith("mcpguard."))
-heavy = {"fastapi", "sqlalchemy", "sqlmodel", "alembic", "typer", "structlog", "re2"}
+heavy = {"fastapi", "sqlalchemy", "alembic", "typer", "structlog", "re2"}
 print(*{name.split(".")[1] for name in ours}, sep=",")
 print(*heavy & {name.partition(".")[0] for name in sys.modules}, sep=",")
 print(threading.active_count())

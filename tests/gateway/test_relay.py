@@ -21,7 +21,7 @@ from tests.gateway.played_guard import Conversation, playing
 from tests.patience import PATIENCE
 from tests.process import MCPGUARD, ROOT, environment, until
 
-SLOW = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "sqlmodel", "pydantic", "pydantic_settings", "typer", "mcp"}
+SLOW = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "pydantic", "pydantic_settings", "typer", "mcp"}
 PING = b'{"jsonrpc":"2.0","method":"notifications/ping"}'
 both_framings = pytest.mark.parametrize("framing", Framing)
 

@@ -3,8 +3,9 @@
 The neighbouring modules map rows to values of the domain. `migrations/` creates the tables; a test compares the two.
 """
 
-from sqlalchemy import BigInteger, Index, LargeBinary, text
-from sqlmodel import Field, SQLModel
+from typing import Final
+
+from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, MetaData, String, Table, text
 
 ONCE = text("kind IN ('opened', 'closed')")
 OTHERWISE = text("kind NOT IN ('opened', 'closed')")
@@ -15,286 +16,249 @@ _REASON = text("reason IS NOT NULL")
 _BY = text('"by" IS NOT NULL')
 _THERE = text("NOT removed")
 _HOLDS = text("revoked_at IS NULL")
+TABLES: Final = MetaData()
 
+chains = Table(
+    "chains",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("created_at", BigInteger, nullable=False),
+)
+"""A hash chain of records; one guard process writes to it."""
 
-class ChainRow(SQLModel, table=True):
-    """A hash chain of records; one guard process writes to it."""
+records = Table(
+    "records",
+    TABLES,
+    Column("chain", String(36), primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("hash", LargeBinary, nullable=False),
+    Column("content", LargeBinary),
+    Column("at", BigInteger),
+    Column("kind", String),
+    Column("entry", String),
+    Column("caller", String),
+    Column("server", String),
+    Column("capability", String),
+    Column("name", String),
+    Column("effect", String),
+    Column("verdict", String),
+    Column("outcome", String),
+    Column("reason", String),
+    Column("by", String),
+    # Even with a bug in our code, an entry has one opening and one closing.
+    Index("entry_once", "entry", "kind", unique=True, sqlite_where=ONCE, postgresql_where=ONCE),
+    # Searches by column, in the order of results. Partial indexes leave out the most frequent values.
+    Index("record_entry", "entry", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
+    Index("record_kind", "chain", "kind", "seq", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
+    Index("record_at", "chain", "at", "seq"),
+    Index("record_server", "chain", "server", "seq"),
+    Index("record_name", "chain", "name", "seq"),
+    Index("record_caller", "chain", "caller", "seq"),
+    Index("record_verdict", "chain", "verdict", "seq", sqlite_where=NOT_ALLOWED, postgresql_where=NOT_ALLOWED),
+    Index("record_outcome", "chain", "outcome", "seq", sqlite_where=NOT_ANSWERED, postgresql_where=NOT_ANSWERED),
+    Index("record_effect", "chain", "effect", "seq", sqlite_where=NOT_READ, postgresql_where=NOT_READ),
+    Index("record_reason", "chain", "reason", "seq", sqlite_where=_REASON, postgresql_where=_REASON),
+    Index("record_by", "chain", "by", "seq", sqlite_where=_BY, postgresql_where=_BY),
+)
+"""A record: its content, the hash that chains it, and columns for searching, which repeat fields of the content.
 
-    __tablename__ = "chains"
+A pruned record keeps `chain`, `seq` and `hash`; everything else is null.
+"""
 
-    id: str = Field(primary_key=True, max_length=36)
-    created_at: int = Field(sa_type=BigInteger)
+bodies = Table(
+    "bodies",
+    TABLES,
+    Column("chain", String(36), primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("salt", LargeBinary),
+    Column("content", LargeBinary),
+)
+"""The masked arguments or reply whose digest a record has. A pruned body keeps only its key."""
 
+checkpoints = Table(
+    "checkpoints",
+    TABLES,
+    Column("chain", String(36), primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    Column("signature", LargeBinary, nullable=False),
+)
+"""A signed statement about a chain up to the record `seq`."""
 
-class RecordRow(SQLModel, table=True):
-    """A record: its content, the hash that chains it, and columns for searching, which repeat fields of the content.
+upstreams = Table(
+    "upstreams",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("name", String(63), nullable=False),
+    Column("transport", String, nullable=False),
+    Column("standing", String, nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("may_ask", String, nullable=False),
+    Column("origin", String, nullable=False),
+    Column("requester", String, nullable=False),
+    Column("launch", String),
+    Column("observed", String),
+    Column("approved_launch", String),
+    Column("approved_observed", String),
+    Column("artifact", String),
+    Column("generation", BigInteger, nullable=False),
+    Column("revision", BigInteger, nullable=False),
+    Column("removed", Boolean, nullable=False),
+    Column("declaration", LargeBinary, nullable=False),
+    Column("prefixes", String, nullable=False, server_default="[]"),
+    Column("disabled_by", String, nullable=False, server_default=""),
+    Column("screening", String, nullable=False, server_default=""),
+    Column("rejected_launch", String),
+    Column("rejected_observed", String),
+    Column("findings_read", String, nullable=False, server_default=""),
+    Column("inspection", LargeBinary),
+    # A name belongs to one server; tombstones keep theirs.
+    Index("upstream_once", "name", unique=True, sqlite_where=_THERE, postgresql_where=_THERE),
+)
+"""A server with its status and its declaration, which is sealed: it may contain secrets that were written out.
 
-    A pruned record keeps `chain`, `seq` and `hash`; everything else is null.
-    """
+`inspection`: as JSON, the last one if it is running or failed (`domain/servers/inspections.py`).
+"""
 
-    __tablename__ = "records"
-    __table_args__ = (
-        # Even with a bug in our code, an entry has one opening and one closing.
-        Index("entry_once", "entry", "kind", unique=True, sqlite_where=ONCE, postgresql_where=ONCE),
-        # Searches by column, in the order of results. Partial indexes leave out the most frequent values.
-        Index("record_entry", "entry", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
-        Index("record_kind", "chain", "kind", "seq", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
-        Index("record_at", "chain", "at", "seq"),
-        Index("record_server", "chain", "server", "seq"),
-        Index("record_name", "chain", "name", "seq"),
-        Index("record_caller", "chain", "caller", "seq"),
-        Index("record_verdict", "chain", "verdict", "seq", sqlite_where=NOT_ALLOWED, postgresql_where=NOT_ALLOWED),
-        Index("record_outcome", "chain", "outcome", "seq", sqlite_where=NOT_ANSWERED, postgresql_where=NOT_ANSWERED),
-        Index("record_effect", "chain", "effect", "seq", sqlite_where=NOT_READ, postgresql_where=NOT_READ),
-        Index("record_reason", "chain", "reason", "seq", sqlite_where=_REASON, postgresql_where=_REASON),
-        Index("record_by", "chain", "by", "seq", sqlite_where=_BY, postgresql_where=_BY),
-    )
+capabilities = Table(
+    "capabilities",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("upstream", String(36), nullable=False),
+    Column("kind", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("standing", String, nullable=False),
+    Column("present", Boolean, nullable=False),
+    Column("listed", String),
+    Column("approved", String),
+    Column("effect", String),
+    Column("returned", Boolean, nullable=False, default=False),
+    Column("rejected", String),
+    Column("generation", BigInteger, nullable=False),
+    Column("findings_read", String, nullable=False, server_default=""),
+    Index("capability_once", "upstream", "kind", "name", unique=True),
+)
+"""A pin: the status of one capability of a server (`domain/servers/pins.py`)."""
 
-    chain: str = Field(primary_key=True, max_length=36)
-    seq: int = Field(primary_key=True, sa_type=BigInteger)
-    hash: bytes = Field(sa_type=LargeBinary)
-    content: bytes | None = Field(default=None, sa_type=LargeBinary)
-    at: int | None = Field(default=None, sa_type=BigInteger)
-    kind: str | None = None
-    entry: str | None = None
-    caller: str | None = None
-    server: str | None = None
-    capability: str | None = None
-    name: str | None = None
-    effect: str | None = None
-    verdict: str | None = None
-    outcome: str | None = None
-    reason: str | None = None
-    by: str | None = None
+versions = Table(
+    "versions",
+    TABLES,
+    Column("capability", String(36), primary_key=True),
+    Column("fingerprint", String(67), primary_key=True),
+    Column("definition", LargeBinary, nullable=False),
+    Column("first_seen", BigInteger, nullable=False),
+    Column("last_seen", BigInteger, nullable=False),
+    Column("found", LargeBinary),
+)
+"""One definition of a capability as the server listed it, and when (UTC, microseconds).
 
+`found`: the findings when it was listed last (`codec/findings.py`); null if there were none.
+"""
 
-class BodyRow(SQLModel, table=True):
-    """The masked arguments or reply whose digest a record has. A pruned body keeps only its key."""
+confirmed = Table(
+    "confirmed",
+    TABLES,
+    Column("key", String, primary_key=True),
+    Column("value", String, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("by", String, nullable=False),
+)
+"""The last confirmed value, as JSON, of a setting that carries trust; when and by whom."""
 
-    __tablename__ = "bodies"
+callers = Table(
+    "callers",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("label", String(63), nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("servers", String, nullable=False),
+    Column("tools", String, nullable=False),
+    Column("effects", String, nullable=False),
+    Column("must_declare", Boolean, nullable=False),
+    Column("manage", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("created_by", String, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("revoked_at", BigInteger),
+    Column("revoked_by", String),
+    Index("caller_shown", "digest", unique=True),
+    # A label belongs to one active caller; revoked ones keep theirs.
+    Index("caller_once", "label", unique=True, sqlite_where=_HOLDS, postgresql_where=_HOLDS),
+)
+"""A caller with its scope and the digest of its token. Revoked ones stay."""
 
-    chain: str = Field(primary_key=True, max_length=36)
-    seq: int = Field(primary_key=True, sa_type=BigInteger)
-    salt: bytes | None = Field(default=None, sa_type=LargeBinary)
-    content: bytes | None = Field(default=None, sa_type=LargeBinary)
+holds = Table(
+    "holds",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("state", String, nullable=False),
+    Column("same", LargeBinary, nullable=False),
+    Column("caller", String(36), nullable=False),
+    Column("upstream", String(36), nullable=False),
+    Column("upstream_generation", BigInteger, nullable=False),
+    Column("pin", String(36)),
+    Column("pin_generation", BigInteger),
+    Column("until", BigInteger, nullable=False),
+    Column("said", LargeBinary, nullable=False),
+    Index("hold_state", "state"),
+)
+"""A held call that waits, or is approved and not yet made (`domain/calls/holds.py`). `same`: equal for equal calls.
 
+`said`: what is shown of it, as JSON; none of it is compared.
+"""
 
-class CheckpointRow(SQLModel, table=True):
-    """A signed statement about a chain up to the record `seq`."""
+users = Table(
+    "users",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("name", String(63), nullable=False),
+    Column("role", String, nullable=False),
+    Column("password", String, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("created_by", String, nullable=False),
+    Column("disabled", Boolean, nullable=False),
+    Index("user_once", "name", unique=True),
+)
+"""A user with a hash of their password. Users are never removed, so no name is used again."""
 
-    __tablename__ = "checkpoints"
+sessions = Table(
+    "sessions",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("digest", LargeBinary, nullable=False),
+    Column("user", String(36), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("used_at", BigInteger, nullable=False),
+    Column("password_at", BigInteger, nullable=False),
+    Column("peer", String, nullable=False),
+    Index("session_shown", "digest", unique=True),
+)
+"""A session of a user, with the digest of its cookie. Ended sessions are removed."""
 
-    chain: str = Field(primary_key=True, max_length=36)
-    seq: int = Field(primary_key=True, sa_type=BigInteger)
-    content: bytes = Field(sa_type=LargeBinary)
-    signature: bytes = Field(sa_type=LargeBinary)
+tokens = Table(
+    "tokens",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("name", String(63), nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("role", String, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("created_by", String, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("revoked_at", BigInteger),
+    Column("revoked_by", String),
+    Index("token_shown", "digest", unique=True),
+    Index("token_once", "name", unique=True, sqlite_where=_HOLDS, postgresql_where=_HOLDS),
+)
+"""An operator's token, as a digest. Revoked ones stay."""
 
-
-class UpstreamRow(SQLModel, table=True):
-    """A server with its status and its declaration, which is sealed: it may contain secrets that were written out.
-
-    `inspection`: as JSON, the last one if it is running or failed (`domain/servers/inspections.py`).
-    """
-
-    __tablename__ = "upstreams"
-    __table_args__ = (
-        # A name belongs to one server; tombstones keep theirs.
-        Index("upstream_once", "name", unique=True, sqlite_where=_THERE, postgresql_where=_THERE),
-    )
-
-    id: str = Field(primary_key=True, max_length=36)
-    name: str = Field(max_length=63)
-    transport: str
-    standing: str
-    enabled: bool
-    may_ask: str
-    origin: str
-    requester: str
-    launch: str | None = None
-    observed: str | None = None
-    approved_launch: str | None = None
-    approved_observed: str | None = None
-    artifact: str | None = None
-    generation: int = Field(sa_type=BigInteger)
-    revision: int = Field(sa_type=BigInteger)
-    removed: bool
-    declaration: bytes = Field(sa_type=LargeBinary)
-    prefixes: str = Field(sa_column_kwargs={"server_default": "[]"})
-    disabled_by: str = Field(sa_column_kwargs={"server_default": ""})
-    screening: str = Field(sa_column_kwargs={"server_default": ""})
-    rejected_launch: str | None = None
-    rejected_observed: str | None = None
-    findings_read: str = Field(sa_column_kwargs={"server_default": ""})
-    inspection: bytes | None = Field(default=None, sa_type=LargeBinary)
-
-
-class CapabilityRow(SQLModel, table=True):
-    """A pin: the status of one capability of a server (`domain/servers/pins.py`)."""
-
-    __tablename__ = "capabilities"
-    __table_args__ = (Index("capability_once", "upstream", "kind", "name", unique=True),)
-
-    id: str = Field(primary_key=True, max_length=36)
-    upstream: str = Field(max_length=36)
-    kind: str
-    name: str
-    standing: str
-    present: bool
-    listed: str | None = None
-    approved: str | None = None
-    effect: str | None = None
-    returned: bool = False
-    rejected: str | None = None
-    generation: int = Field(sa_type=BigInteger)
-    findings_read: str = Field(sa_column_kwargs={"server_default": ""})
-
-
-class VersionRow(SQLModel, table=True):
-    """One definition of a capability as the server listed it, and when (UTC, microseconds).
-
-    `found`: the findings when it was listed last (`codec/findings.py`); null if there were none.
-    """
-
-    __tablename__ = "versions"
-
-    capability: str = Field(primary_key=True, max_length=36)
-    fingerprint: str = Field(primary_key=True, max_length=67)
-    definition: bytes = Field(sa_type=LargeBinary)
-    first_seen: int = Field(sa_type=BigInteger)
-    last_seen: int = Field(sa_type=BigInteger)
-    found: bytes | None = Field(default=None, sa_type=LargeBinary)
-
-
-class ConfirmedRow(SQLModel, table=True):
-    """The last confirmed value, as JSON, of a setting that carries trust; when and by whom."""
-
-    __tablename__ = "confirmed"
-
-    key: str = Field(primary_key=True)
-    value: str
-    at: int = Field(sa_type=BigInteger)
-    by: str
-
-
-class CallerRow(SQLModel, table=True):
-    """A caller with its scope and the digest of its token. Revoked ones stay."""
-
-    __tablename__ = "callers"
-    __table_args__ = (
-        Index("caller_shown", "digest", unique=True),
-        # A label belongs to one active caller; revoked ones keep theirs.
-        Index("caller_once", "label", unique=True, sqlite_where=_HOLDS, postgresql_where=_HOLDS),
-    )
-
-    id: str = Field(primary_key=True, max_length=36)
-    label: str = Field(max_length=63)
-    digest: bytes = Field(sa_type=LargeBinary)
-    servers: str
-    tools: str
-    effects: str
-    must_declare: bool
-    manage: bool
-    created_at: int = Field(sa_type=BigInteger)
-    created_by: str
-    expires_at: int | None = Field(default=None, sa_type=BigInteger)
-    revoked_at: int | None = Field(default=None, sa_type=BigInteger)
-    revoked_by: str | None = None
-
-
-class HoldRow(SQLModel, table=True):
-    """A held call that waits, or is approved and not yet made (`domain/calls/holds.py`). `same`: equal for equal calls.
-
-    `said`: what is shown of it, as JSON; none of it is compared.
-    """
-
-    __tablename__ = "holds"
-    __table_args__ = (Index("hold_state", "state"),)
-
-    id: str = Field(primary_key=True, max_length=36)
-    state: str
-    same: bytes = Field(sa_type=LargeBinary)
-    caller: str = Field(max_length=36)
-    upstream: str = Field(max_length=36)
-    upstream_generation: int = Field(sa_type=BigInteger)
-    pin: str | None = Field(default=None, max_length=36)
-    pin_generation: int | None = Field(default=None, sa_type=BigInteger)
-    until: int = Field(sa_type=BigInteger)
-    said: bytes = Field(sa_type=LargeBinary)
-
-
-class UserRow(SQLModel, table=True):
-    """A user with a hash of their password. Users are never removed, so no name is used again."""
-
-    __tablename__ = "users"
-    __table_args__ = (Index("user_once", "name", unique=True),)
-
-    id: str = Field(primary_key=True, max_length=36)
-    name: str = Field(max_length=63)
-    role: str
-    password: str
-    created_at: int = Field(sa_type=BigInteger)
-    created_by: str
-    disabled: bool
-
-
-class SessionRow(SQLModel, table=True):
-    """A session of a user, with the digest of its cookie. Ended sessions are removed."""
-
-    __tablename__ = "sessions"
-    __table_args__ = (Index("session_shown", "digest", unique=True),)
-
-    id: str = Field(primary_key=True, max_length=36)
-    digest: bytes = Field(sa_type=LargeBinary)
-    user: str = Field(max_length=36)
-    created_at: int = Field(sa_type=BigInteger)
-    used_at: int = Field(sa_type=BigInteger)
-    password_at: int = Field(sa_type=BigInteger)
-    peer: str
-
-
-class TokenRow(SQLModel, table=True):
-    """An operator's token, as a digest. Revoked ones stay."""
-
-    __tablename__ = "tokens"
-    __table_args__ = (
-        Index("token_shown", "digest", unique=True),
-        Index("token_once", "name", unique=True, sqlite_where=_HOLDS, postgresql_where=_HOLDS),
-    )
-
-    id: str = Field(primary_key=True, max_length=36)
-    name: str = Field(max_length=63)
-    digest: bytes = Field(sa_type=LargeBinary)
-    role: str
-    created_at: int = Field(sa_type=BigInteger)
-    created_by: str
-    expires_at: int | None = Field(default=None, sa_type=BigInteger)
-    revoked_at: int | None = Field(default=None, sa_type=BigInteger)
-    revoked_by: str | None = None
-
-
-class SetupRow(SQLModel, table=True):
-    """A setup link of the first user, as a digest. A used one marks that there was a user once."""
-
-    __tablename__ = "setups"
-    __table_args__ = (Index("setup_shown", "digest", unique=True),)
-
-    id: str = Field(primary_key=True, max_length=36)
-    digest: bytes = Field(sa_type=LargeBinary)
-    expires_at: int = Field(sa_type=BigInteger)
-    used_at: int | None = Field(default=None, sa_type=BigInteger)
-
-
-chains = SQLModel.metadata.tables["chains"]
-records = SQLModel.metadata.tables["records"]
-bodies = SQLModel.metadata.tables["bodies"]
-checkpoints = SQLModel.metadata.tables["checkpoints"]
-upstreams = SQLModel.metadata.tables["upstreams"]
-capabilities = SQLModel.metadata.tables["capabilities"]
-versions = SQLModel.metadata.tables["versions"]
-confirmed = SQLModel.metadata.tables["confirmed"]
-callers = SQLModel.metadata.tables["callers"]
-holds = SQLModel.metadata.tables["holds"]
-users = SQLModel.metadata.tables["users"]
-sessions = SQLModel.metadata.tables["sessions"]
-tokens = SQLModel.metadata.tables["tokens"]
-setups = SQLModel.metadata.tables["setups"]
+setups = Table(
+    "setups",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("digest", LargeBinary, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("used_at", BigInteger),
+    Index("setup_shown", "digest", unique=True),
+)
+"""A setup link of the first user, as a digest. A used one marks that there was a user once."""
