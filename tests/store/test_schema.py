@@ -7,19 +7,19 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import insert, inspect, text
-from sqlmodel import SQLModel
 
 from mcpguard import assets
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.findings import Evidence, Finding, InspectionFindings, Severity
+from mcpguard.store.engine import schema
 from mcpguard.store.engine.backend import Backend
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.schema import upgrade
 from mcpguard.store.engine.sqlite import SQLite
 from mcpguard.store.rows import chains, pins, versions
 from mcpguard.store.rows import upstreams as stored_upstreams
-from mcpguard.store.rows.tables import upstreams
+from mcpguard.store.rows.tables import TABLES, upstreams
 from tests.store import NEWEST
 
 NEXT = f"""
@@ -79,11 +79,15 @@ def test_a_new_database_gets_the_newest_schema_and_a_second_upgrade_does_nothing
     assert (again.before, again.after, again.backup) == (first.after, first.after, None)
 
 
+def test_the_schema_that_is_looked_for_is_the_one_that_the_migrations_lead_to() -> None:
+    assert schema.NEWEST == NEWEST
+
+
 def test_the_migrations_make_what_the_tables_declare(backend: Backend) -> None:
     upgrade(backend)
     with backend.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, SQLModel.metadata) == []
+        assert compare_metadata(context, TABLES) == []
 
 
 def test_an_older_database_is_upgraded_and_keeps_what_it_holds(backend: Backend, newer: Path) -> None:

@@ -4,23 +4,25 @@ Rules kept here:
 1. An upgrade runs under a lock in one transaction: a failed one leaves the database unchanged.
 2. An unknown schema is refused, because a newer version of mcpguard created it.
 3. A SQLite file is copied before its schema is upgraded.
+4. Whether a database has the newest schema is read with one query; the migrations are loaded only where it has not.
 """
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from mcpguard import __version__, assets
+from mcpguard import __version__
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.engine.backend import Backend, cause
 from mcpguard.store.engine.durability import Durability
+
+NEWEST: Final = "0011"
+"""The schema that the migrations of this version lead to."""
+_TABLE: Final = "alembic_version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,65 +45,51 @@ class SchemaState:
 
 def schema_of(connection: Connection) -> SchemaState:
     """Return the state of the schema, without writing. Raises StoreUnavailable."""
-    directory, newest = _scripts(_configured(None))
-    try:
-        found = MigrationContext.configure(connection).get_current_revision()
-    except CommandError as error:
-        raise StoreUnavailable(f"the schema of the database cannot be determined: {error}") from error
-    return SchemaState(found, newest, found is None or found in _known(directory))
+    if _is_newest(connection):
+        return SchemaState(NEWEST, NEWEST, known=True)
+    from mcpguard.store.engine.migrations import current_schema, read_migrations  # noqa: PLC0415 - rule 4
+
+    found, ours = current_schema(connection), read_migrations()
+    return SchemaState(found, ours.newest, found is None or found in ours.known)
 
 
 def upgrade(backend: Backend, scripts: Path | None = None) -> Upgrade:
     """Upgrade the database to the newest schema of `scripts`. Raises StoreUnavailable."""
-    config = _configured(scripts)
-    directory, newest = _scripts(config)
-    connection = backend.connect()
+    connection, aim = backend.connect(), NEWEST
     try:
         backend.begin(connection, Durability.SYNCED)
         backend.upgrade_lock(connection)
-        before = MigrationContext.configure(connection).get_current_revision()
-        if before == newest:
-            return Upgrade(before, newest)
-        _refuse_unknown(directory, backend, before, newest)
+        if scripts is None and _is_newest(connection):
+            return Upgrade(NEWEST, NEWEST)
+        from mcpguard.store.engine.migrations import current_schema, read_migrations  # noqa: PLC0415 - rule 4
+
+        ours = read_migrations(scripts)
+        before, aim = current_schema(connection), ours.newest
+        if before == aim:
+            return Upgrade(before, aim)
+        _refuse_unknown(ours.known, backend, before, aim)
         backup = backend.back_up(before) if before else None
-        _run(config, connection)
+        ours.run(connection)
         connection.commit()
-        return Upgrade(before, newest, backup)
+        return Upgrade(before, aim, backup)
     except SQLAlchemyError as error:
         raise StoreUnavailable(
-            f"{backend.name} could not be upgraded to schema {newest}: {cause(error)}. It is unchanged"
+            f"{backend.name} could not be upgraded to schema {aim}: {cause(error)}. It is unchanged"
         ) from error
     finally:
         connection.close()
 
 
-def _configured(scripts: Path | None) -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(scripts or assets.migrations()).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    return config
+def _is_newest(connection: Connection) -> bool:
+    """Tell whether the database has the newest schema, and no other beside it."""
+    if not inspect(connection).has_table(_TABLE):
+        return False
+    return connection.scalars(text(f"SELECT version_num FROM {_TABLE}")).all() == [NEWEST]  # noqa: S608 - a constant
 
 
-def _scripts(config: Config) -> tuple[ScriptDirectory, str]:
-    """Return the migrations, and the newest schema."""
-    directory = ScriptDirectory.from_config(config)
-    newest = directory.get_current_head()
-    assert newest is not None  # noqa: S101 - we ship at least one
-    return directory, newest
-
-
-def _known(directory: ScriptDirectory) -> set[str]:
-    return {script.revision for script in directory.walk_revisions()}
-
-
-def _refuse_unknown(directory: ScriptDirectory, backend: Backend, before: str | None, newest: str) -> None:
-    if before is not None and before not in _known(directory):
+def _refuse_unknown(known: AbstractSet[str], backend: Backend, before: str | None, newest: str) -> None:
+    if before is not None and before not in known:
         raise StoreUnavailable(
             f"{backend.name} has schema {before}, which mcpguard {__version__} (schema {newest}) does not know: "
             "a newer version upgraded it. Start that version, or restore its backup from backups/"
         )
-
-
-def _run(config: Config, connection: Connection) -> None:
-    config.attributes["connection"] = connection  # migrations/env.py uses it, inside our transaction
-    command.upgrade(config, "head")
