@@ -33,7 +33,7 @@ from mcpguard.gateway.subscriptions.listen import ListenRequests
 from mcpguard.gateway.subscriptions.subscribe import ResourceSubscriber
 from mcpguard.gateway.tools.proxy import ClientView
 from mcpguard.gateway.tools.tools import Tools
-from mcpguard.gateway.validation import fitting_name, invalid_parameters, resolve_uri, unknown_method, validate
+from mcpguard.gateway.validation import fitting_name, invalid_parameters, resolve_uri, unknown_method, validate_request
 from mcpguard.gateway.views import CatalogViews
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
@@ -121,7 +121,7 @@ class Methods:
         """Return the answer to a handshake. If that is a result, `client` is filled in from it. Raises BudgetSpent."""
         params = request.params or {}
         try:
-            validate("initialize", envelope.HANDSHAKE[-1], params)
+            await validate_request("initialize", envelope.HANDSHAKE[-1], params)
             self._count_handshake(client)
             greeting = await self._greeting(client, "initialize")
         except BudgetSpent:
@@ -180,7 +180,7 @@ class Methods:
         answer = self._table.get(method)
         if answer is None:
             raise unknown_method()
-        validate(method, client.version, params)
+        await validate_request(method, client.version, params)
         result = await answer(exchange, params)
         return envelope.modern_result(method, result, US) if client.era is Era.MODERN else result
 

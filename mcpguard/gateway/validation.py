@@ -1,9 +1,13 @@
-"""Checks that a request has exactly the form of its method in the client's revision. No value is repeated."""
+"""Checks that a request has exactly the form of its method in the client's revision. No value is repeated.
+
+The forms are the MCP SDK's. They are loaded for the first request, as they take as long to load as half a start.
+"""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
-from mcp_types.methods import validate_client_request
+from anyio import to_thread
 from pydantic import ValidationError
 
 from mcpguard.catalog.catalog import Catalog
@@ -20,12 +24,27 @@ T = TypeVar("T")
 Params = Mapping[str, Any]
 
 
+@cache
+def _check() -> Callable[[str, str, Params], None]:
+    from mcp_types.methods import validate_client_request  # noqa: PLC0415 - see above
+
+    return validate_client_request
+
+
+async def validate_request(method: str, version: str, params: Params) -> None:
+    """Raise RequestRejected for a request of another form. The forms are loaded in a thread, so that nobody waits."""
+    if not _check.cache_info().currsize:
+        await to_thread.run_sync(_check)
+    validate(method, version, params)
+
+
 def validate(method: str, version: str, params: Params) -> None:
+    """Raise RequestRejected for a request of another form, within one whose own form was validated before."""
     if method == "shutdown" and version in envelope.HANDSHAKE:
         return  # no method of any revision, but older clients say it
     wrong = ""
     try:
-        validate_client_request(method, version, params)
+        _check()(method, version, params)
     except KeyError:
         raise unknown_method() from None
     except ValidationError as error:

@@ -15,14 +15,18 @@ Rules kept here:
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-
-from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
+from typing import TYPE_CHECKING
 
 from mcpguard.catalog.shelf import Shelf
 from mcpguard.codec.uris import LONGEST_URI, is_harmless, is_relative, users_in
 from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.library_parts import import_part
 from mcpguard.policy.prefixes import is_under_prefix
 
+if TYPE_CHECKING:
+    from mcp.shared.uri_template import UriTemplate
+
+_TEMPLATES = import_part("mcp.shared", "uri_template")
 MOST_STEPS = 1_000_000
 """Characters looked at for one URI, times the variables that may begin or end there; some tens of milliseconds."""
 
@@ -63,7 +67,7 @@ def covers(template: str, uri: str) -> bool:
     return parsed is not None and is_harmless(uri) and _covers(parsed, uri)
 
 
-def _covers(parsed: UriTemplate, uri: str) -> bool:
+def _covers(parsed: "UriTemplate", uri: str) -> bool:
     values = parsed.match(uri, max_uri_length=LONGEST_URI)
     if values is None or not _is_whole(parsed, uri):
         return False
@@ -97,7 +101,7 @@ def _keeps_host(template: str, uri: str, values: Mapping[str, str | list[str]]) 
     return users_in(_PATH.split(uri.partition("://")[2], maxsplit=1)[0]) <= named.count("@")
 
 
-def _is_whole(parsed: UriTemplate, uri: str) -> bool:
+def _is_whole(parsed: "UriTemplate", uri: str) -> bool:
     """Tell whether the match covers the whole URI. Matching ignores unknown query parameters and fragments; servers
     may not.
     """
@@ -110,8 +114,9 @@ def _is_whole(parsed: UriTemplate, uri: str) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def _parsed(template: str) -> UriTemplate | None:
+def _parsed(template: str) -> "UriTemplate | None":
     try:
-        return UriTemplate.parse(template)
-    except InvalidUriTemplate:
+        parsed: UriTemplate = _TEMPLATES.UriTemplate.parse(template)
+    except _TEMPLATES.InvalidUriTemplate:
         return None
+    return parsed

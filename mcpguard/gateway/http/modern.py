@@ -5,30 +5,24 @@ Closing the connection cancels the request.
 
 from collections.abc import Awaitable
 
-from mcp.shared.inbound import (
-    ERROR_CODE_HTTP_STATUS,
-    InboundLadderRejection,
-    classify_inbound_request,
-    find_duplicated_routing_header,
-    unsupported_protocol_version_rejection,
-    validate_mcp_param_headers,
-)
 from starlette.types import Receive, Scope, Send
 
 from mcpguard.codec import envelope
+from mcpguard.codec.headers.mirrored_arguments import PREFIX, disagreement
 from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, write
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange, Say
 from mcpguard.gateway.clients import NETWORK, Client, can_do, client_name
 from mcpguard.gateway.faces.face import AgentFace
+from mcpguard.gateway.http.modern_headers import STATUSES, check_version, duplicated_header, read_client
 from mcpguard.gateway.http.plain import HEADER_MISMATCH, HttpPatience, HttpRefusal, header, headers, send_answer
 from mcpguard.gateway.http.reply import reply
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.open_requests import OpenRequest
 
 VERSION = b"mcp-protocol-version"
-MIRRORED = "mcp-param-"
+MIRRORED = PREFIX.lower()
 Headers = list[tuple[str, str]]
 
 
@@ -57,8 +51,7 @@ class Modern:
                 self._check_mirrored(message, client, pairs)
                 return self._answer(here, message, client, receive, send)
             case Notification():
-                if unsupported := unsupported_protocol_version_rejection(header(scope, VERSION) or ""):
-                    raise _turned(unsupported)
+                check_version(header(scope, VERSION) or "")
                 return send_answer(send, 202)  # this revision has none over HTTP; nothing is done with it
             case _:
                 raise HttpRefusal(
@@ -66,14 +59,11 @@ class Modern:
                 )
 
     def _client(self, request: Request, caller: Caller, face: AgentFace, pairs: Headers) -> Client:
-        if (twice := find_duplicated_routing_header(pairs)) is not None:
+        if (twice := duplicated_header(pairs)) is not None:
             raise HttpRefusal(400, HEADER_MISMATCH, f"the header {twice} appears more than once", "headers")
-        body = {"method": request.method, "params": request.params}
-        route = classify_inbound_request(body, headers=dict(pairs))
-        if isinstance(route, InboundLadderRejection):
-            raise _turned(route)
-        name, can = client_name(route.client_info), can_do(envelope.meta(request.params).get(envelope.CAPABILITIES))
-        return Client(NETWORK, caller, face, Era.MODERN, route.protocol_version, name, can)
+        said = read_client(request.method, request.params, dict(pairs))
+        name, can = client_name(said.info), can_do(envelope.meta(request.params).get(envelope.CAPABILITIES))
+        return Client(NETWORK, caller, face, Era.MODERN, said.version, name, can)
 
     def _check_mirrored(self, request: Request, client: Client, pairs: Headers) -> None:
         """Refuse a request whose headers repeat arguments with other values than the body has."""
@@ -87,20 +77,15 @@ class Modern:
         mirrored = [pair for pair in pairs if pair[0].startswith(MIRRORED)]
         if len(dict(mirrored)) < len(mirrored):
             raise HttpRefusal(400, HEADER_MISMATCH, "a header of an argument appears more than once", "headers")
-        if rejection := validate_mcp_param_headers(pinned.definition.get("inputSchema"), arguments, dict(mirrored)):
-            raise _turned(rejection)
+        if sentence := disagreement(pinned.definition.get("inputSchema"), arguments, dict(mirrored)):
+            raise HttpRefusal(400, HEADER_MISMATCH, sentence, "envelope")
 
     def _answer(
         self, here: OpenRequest, request: Request, client: Client, receive: Receive, send: Send
     ) -> Awaitable[None]:
         async def work(say: Say) -> tuple[int, bytes]:
             answer = await self._methods.reply(Exchange(client, request, say), request)
-            status = ERROR_CODE_HTTP_STATUS.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
+            status = STATUSES.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
             return status, write(answer)
 
         return reply(here, receive, send, work, left=here.leave, quiet=self._patience.quiet)
-
-
-def _turned(rejection: InboundLadderRejection) -> HttpRefusal:
-    status = ERROR_CODE_HTTP_STATUS.get(rejection.code, 400)
-    return HttpRefusal(status, rejection.code, rejection.message, "envelope", data=rejection.data)

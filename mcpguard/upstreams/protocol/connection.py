@@ -15,9 +15,9 @@ from typing import Any
 
 import structlog
 from anyio import to_thread
-from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
 
 from mcpguard.codec import envelope
+from mcpguard.codec.headers.mirrored_arguments import HeaderMap, argument_headers, mirrored_arguments
 from mcpguard.domain.asks import QuestionDeclined
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.reasons import Reason
@@ -34,7 +34,6 @@ from mcpguard.upstreams.protocol.questions import MOST_ROUNDS, STATE, questions
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 
 LISTS = ("tools", "prompts", "resources")
-HeaderMap = dict[tuple[str, ...], str]
 log = structlog.get_logger("mcpguard.upstreams")
 
 
@@ -202,7 +201,7 @@ class Connection:
     def _headers(self, method: str, params: Mapping[str, Any]) -> dict[str, str] | None:
         mirrored = self._mirrored.get(_name(params)) if method == "tools/call" else None
         arguments = params.get("arguments")
-        return mcp_param_headers(mirrored, arguments) if mirrored and isinstance(arguments, dict) else None
+        return argument_headers(mirrored, arguments) if mirrored and isinstance(arguments, dict) else None
 
 
 def _name(said: Mapping[str, Any]) -> str:
@@ -213,6 +212,7 @@ def _name(said: Mapping[str, Any]) -> str:
 
 def _in_headers(tools: Sequence[Mapping[str, Any]]) -> tuple[list[bool], dict[str, HeaderMap]]:
     """Return which tools have a valid header mapping, and the mappings. Slow for large schemas: call it in a thread."""
-    followed = [find_invalid_x_mcp_header(tool.get("inputSchema")) is None for tool in tools]
-    maps = ((tool, x_mcp_header_map(tool.get("inputSchema"))) for tool in compress(tools, followed))
-    return followed, {_name(tool): headers for tool, headers in maps if headers}
+    maps = [mirrored_arguments(tool.get("inputSchema")) for tool in tools]
+    return [each is not None for each in maps], {
+        _name(tool): each for tool, each in zip(tools, maps, strict=True) if each
+    }

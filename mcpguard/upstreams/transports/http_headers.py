@@ -12,9 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mcp.shared.inbound import NAME_BEARING_METHODS, encode_header_value
-
 from mcpguard.codec import envelope
+from mcpguard.codec.headers.header_values import NAMED_BY, encode_header
 from mcpguard.upstreams.exchange.conversation import Params
 from mcpguard.upstreams.exchange.endings import NoUsableAnswer
 from mcpguard.upstreams.transports.http_pool import Headers
@@ -112,10 +111,10 @@ class Heading:
 
 
 def _encoded(value: str) -> bytes:
-    return encode_header_value(value).encode()
+    return encode_header(value).encode()
 
 
 def _named(method: str, params: Params) -> str | None:
-    key = "taskId" if method.startswith("tasks/") else NAME_BEARING_METHODS.get(method)
+    key = "taskId" if method.startswith("tasks/") else NAMED_BY.get(method)
     name: Any = (params or {}).get(key) if key else None
     return name if isinstance(name, str) else None

@@ -1,0 +1,1 @@
+"""What a request repeats in HTTP headers."""

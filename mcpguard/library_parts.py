@@ -1,0 +1,25 @@
+"""Imports single modules of libraries whose packages import all that they have, which would take a start too long."""
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+
+def import_part(package: str, part: str) -> ModuleType:
+    """Return the module `part` of a package, without what the package itself imports.
+
+    It is our own copy under another name, so that whoever imports the package gets it whole. The module must import
+    nothing of the library but modules beside it, by relative imports.
+    """
+    holder = f"{package.replace('.', '_')}_parts"
+    if holder not in sys.modules:
+        root, *below = package.split(".")
+        spec = find_spec(root)  # the root is found, and not run
+        if spec is None or not spec.submodule_search_locations:
+            raise ModuleNotFoundError(f"No module named {root!r}", name=root)
+        module = ModuleType(holder)
+        module.__path__ = [str(Path(place, *below)) for place in spec.submodule_search_locations]
+        sys.modules[holder] = module
+    return import_module(f"{holder}.{part}")
