@@ -18,10 +18,10 @@ from mcpguard.catalog.search.stopwords import ASKING, STOP
 from mcpguard.catalog.search.thesaurus import (
     SYNONYM_WEIGHT,
     TRANSLATION_WEIGHT,
-    WRITTEN,
     english_for,
     english_for_stretches,
     synonyms_of,
+    written_words,
 )
 from mcpguard.catalog.search.vocabulary import WordForms
 from mcpguard.catalog.search.words import fold, words
@@ -125,7 +125,7 @@ class _Reading:
     def _meant(self, word: str) -> dict[str, float]:
         """Return the terms in the index for a misspelt word of the synonyms."""
         meant: dict[str, float] = {}
-        for form, mistakes in WRITTEN.nearest_forms(word, lambda _: True):
+        for form, mistakes in written_words().nearest_forms(word, lambda _: True):
             for term, weight in self._otherwise_called(stem(form)).items():
                 meant[term] = max(meant.get(term, 0.0), weight * _REPAIRED[mistakes])
         return meant

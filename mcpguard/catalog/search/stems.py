@@ -10,7 +10,7 @@ import threading
 from functools import lru_cache
 from typing import Final
 
-import snowballstemmer  # type: ignore[import-untyped]
+from mcpguard.library_parts import import_part
 
 _SHORTEST: Final = 3
 _KNOWN: Final = 65_536
@@ -18,8 +18,8 @@ _KNOWN: Final = 65_536
 
 class _Stemmers(threading.local):
     def __init__(self) -> None:
-        self.english = snowballstemmer.stemmer("english")
-        self.russian = snowballstemmer.stemmer("russian")
+        self.english = import_part("snowballstemmer", "english_stemmer").EnglishStemmer()
+        self.russian = import_part("snowballstemmer", "russian_stemmer").RussianStemmer()
 
 
 _STEMMERS: Final = _Stemmers()

@@ -20,6 +20,7 @@ from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.search.index import Index
 from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
+from mcpguard.catalog.search.thesaurus import prepare_thesaurus
 from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
@@ -66,6 +67,8 @@ class ToolSearch:
             while True:
                 self._changed = anyio.Event()
                 await self._follow()
+                if self._followed:
+                    await to_thread.run_sync(prepare_thesaurus, limiter=self._limiter)
                 await self._changed.wait()
 
     def search(self, query: str, limit: int, wish: SearchScope) -> tuple[list[ToolHit], int]:
