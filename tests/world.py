@@ -39,7 +39,7 @@ from mcpguard.store.engine.offline import open_offline, place_name
 from mcpguard.store.engine.schema import upgrade
 from mcpguard.store.engine.sqlite import SQLite
 from mcpguard.store.rows import chains, records
-from mcpguard.web.api.api_app import Api
+from mcpguard.web.api.api_door import Api
 from mcpguard.web.gate.peer import OperatorPeer
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app

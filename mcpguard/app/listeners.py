@@ -33,7 +33,7 @@ from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.streams.stream_door import StreamDoor
 from mcpguard.settings.model import Settings
 from mcpguard.store.files import datadir
-from mcpguard.web.api.api_app import Api
+from mcpguard.web.api.api_door import Api
 from mcpguard.web.gate.peer import NotTheOperator, identify
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app

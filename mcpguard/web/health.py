@@ -13,23 +13,24 @@ Rules kept here:
 
 from typing import Any
 
-from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
-from mcpguard.web.gate.access import whoever
 from mcpguard.web.gate.peer import OperatorPeer
+from mcpguard.web.gate.sender import whoever
+from mcpguard.web.quick_routes import QuickRoutes
 
 STARTING = "Servers are still connecting for the first time since the start."
 
 
-def health(guard: Guard, *, causes: bool) -> APIRouter:
-    router = APIRouter()
+def health(guard: Guard, *, causes: bool) -> QuickRoutes:
+    router = QuickRoutes()
 
     @router.get("/healthz")
-    async def healthz() -> dict[str, str]:
-        return {"status": "alive"}
+    async def healthz(_: Request) -> JSONResponse:
+        return JSONResponse({"status": "alive"})
 
     @router.get("/readyz")
     async def readyz(request: Request) -> JSONResponse:

@@ -1,19 +1,17 @@
 """The application of the network listener: pages, health checks, the API, and the endpoints for agents."""
 
-from functools import partial
-
 from starlette.types import ASGIApp, Scope
 
 from mcpguard.domain.clock import Ids
 from mcpguard.guard.guard import Guard
 from mcpguard.policy.shares import Shares
-from mcpguard.web.api.api_app import Api
+from mcpguard.web.api.api_door import Api
 from mcpguard.web.gate.credentials import Credentials
 from mcpguard.web.gate.problem import is_of_programs
 from mcpguard.web.gate.requests import Requests
 from mcpguard.web.gate.security import LOOPBACK, BodyLimit, Headers, Hosts
+from mcpguard.web.health import health
 from mcpguard.web.lazy_app import LazyApp
-from mcpguard.web.pages.pages_app import pages
 from mcpguard.web.request_shares import RequestShares
 from mcpguard.web.split_app import SplitApp
 
@@ -26,7 +24,14 @@ def network_app(guard: Guard, api: Api, agents: ASGIApp, port: int, new_id: Ids)
 
     Agents' requests are in the audit log, so they skip the request log; they also skip the headers for browsers.
     """
-    app = LazyApp(partial(pages, guard))
+    quick = health(guard, causes=False)
+
+    def build() -> ASGIApp:
+        from mcpguard.web.pages.pages_app import pages  # noqa: PLC0415 - many guards are never asked for one
+
+        return pages(guard, quick)
+
+    app = quick.before(LazyApp(build))
     settings = guard.settings
     host = settings.address[0]
     ours = {f"{name}:{port}" for name in (*LOOPBACK, f"[{host}]" if ":" in host else host)}

@@ -7,9 +7,10 @@ from fastapi import APIRouter, Request
 
 from mcpguard.domain.decisions import AGAIN, Actor, Forbidden, PasswordNeeded
 from mcpguard.domain.people import Principal, Right, Role
-from mcpguard.web.gate.access import OPEN, Needs, NobodyKnown, RightLacking, may, whoever
+from mcpguard.web.gate.access import OPEN, Needs, NobodyKnown, RightLacking, may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.gate.peer import OperatorPeer
+from mcpguard.web.gate.sender import whoever
 from mcpguard.web.gate.strict_routes import StrictRoute
 from tests.world import World
 

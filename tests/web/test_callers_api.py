@@ -10,7 +10,7 @@ import pytest
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.guard.callers.grants import LONGEST_SECONDS, MOST_CALLERS
-from mcpguard.web.api.api_app import Api
+from mcpguard.web.api.api_door import Api
 from mcpguard.web.operator import operator_app
 from tests.clock import START
 from tests.web.reviewing import Json, problem, said

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from mcpguard.domain.decisions import LONGEST_WHY
-from mcpguard.web.api.api_app import Api
+from mcpguard.web.api.api_door import Api
 from mcpguard.web.operator import operator_app
 from tests.attacks.sandboxed import works
 from tests.web.reviewing import (

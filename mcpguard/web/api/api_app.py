@@ -1,17 +1,8 @@
-"""The API as an application, with the same routes on the operator's socket and on the network.
-
-Rules kept here:
-1. Each path has exactly one spelling: no route needs an escape, so a path that contains one is unknown.
-2. Every error is returned as a problem document, and no cache may store a response.
-3. HEAD is GET without the body. Pages of other origins cannot read responses: there are no CORS headers.
-4. The routes are built for the first request, because they are the slowest part of a start.
+"""The routes of the API, the same on the operator's socket and on the network. Every error is returned as a problem
+document.
 """
 
-from functools import partial
-
 from fastapi import FastAPI
-from starlette.datastructures import MutableHeaders
-from starlette.types import Message, Receive, Scope, Send
 
 from mcpguard import assets
 from mcpguard.guard.guard import Guard
@@ -20,7 +11,7 @@ from mcpguard.web.api.routes.calls import calls
 from mcpguard.web.api.routes.capabilities import capabilities
 from mcpguard.web.api.routes.decisions import decisions
 from mcpguard.web.api.routes.documents import documents
-from mcpguard.web.api.routes.exports import HEAD, exports
+from mcpguard.web.api.routes.exports import exports
 from mcpguard.web.api.routes.guard import guarding
 from mcpguard.web.api.routes.held_calls import held_calls
 from mcpguard.web.api.routes.operators import operators
@@ -31,8 +22,7 @@ from mcpguard.web.api.routes.reviews import reviews
 from mcpguard.web.api.routes.servers import servers
 from mcpguard.web.api.routes.settings import settings
 from mcpguard.web.api.routes.signing import signing
-from mcpguard.web.gate.problems import nothing_here, tell_problems
-from mcpguard.web.lazy_app import LazyApp
+from mcpguard.web.gate.problems import tell_problems
 from mcpguard.web.metrics.page import metrics
 from mcpguard.web.views import PageViews
 
@@ -64,23 +54,3 @@ def routes(guard: Guard) -> FastAPI:
         app.router.routes.extend(subject(guard).routes)
     app.router.routes.extend(documents(app, PageViews(assets.webui() / "templates")).routes)
     return app
-
-
-class Api:
-    """The application of the API, shared by all listeners. Takes HTTP only."""
-
-    def __init__(self, guard: Guard) -> None:
-        self._routes = LazyApp(partial(routes, guard))
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        head = scope["method"] == "HEAD"
-
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)["cache-control"] = "no-store"
-            await send({**message, "body": b""} if head and message["type"] == "http.response.body" else message)
-
-        if b"%" in scope.get("raw_path", b""):
-            await nothing_here()(scope, receive, answer)
-        else:
-            await self._routes({**scope, "method": "GET", HEAD: True} if head else scope, receive, answer)

@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 from mcpguard.domain.decisions import Forbidden
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal, Right
-from mcpguard.web.gate.peer import OperatorPeer
+from mcpguard.web.gate.sender import whoever
 
 
 class NobodyKnown(GuardError):
@@ -56,12 +56,3 @@ def needs_of(route: APIRoute) -> Needs:
     """Return the right that a route names. Raises ValueError where it names none, or more than one."""
     (needs,) = (each.dependency for each in route.dependencies if isinstance(each.dependency, Needs))
     return needs
-
-
-def whoever(request: Request) -> OperatorPeer | Principal | None:
-    """Return the sender: the peer at the operator's socket, the principal on the network, or None if unknown."""
-    peer = getattr(request.state, "peer", None)
-    if isinstance(peer, OperatorPeer):
-        return peer
-    principal = getattr(request.state, "principal", None)
-    return principal if isinstance(principal, Principal) else None

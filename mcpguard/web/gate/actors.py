@@ -20,8 +20,8 @@ from mcpguard.domain.decisions import TOKENS, Actor, Forbidden, is_never_revoked
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.guard import Guard
 from mcpguard.text.visible import visible
-from mcpguard.web.gate.access import whoever
 from mcpguard.web.gate.peer import OperatorPeer
+from mcpguard.web.gate.sender import whoever
 
 VIA: Final = "operator socket"
 API: Final = "api"

@@ -16,8 +16,8 @@ from fastapi import Request
 
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.errors import GuardError
-from mcpguard.web.gate.access import whoever
 from mcpguard.web.gate.peer import OperatorPeer
+from mcpguard.web.gate.sender import whoever
 
 IF_MATCH: Final = "if-match"
 _TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e]{1,200})"')

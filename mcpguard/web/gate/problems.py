@@ -44,10 +44,11 @@ from mcpguard.guard.audit.audit_log import RecordUnknown
 from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.ledger.prunings import Unsound
 from mcpguard.settings.entries.entry import shown_name
-from mcpguard.web.gate.access import NobodyKnown, RightLacking, whoever
+from mcpguard.web.gate.access import NobodyKnown, RightLacking
 from mcpguard.web.gate.matching import Moved, NotNamed
 from mcpguard.web.gate.peer import OperatorPeer
-from mcpguard.web.gate.problem import problem
+from mcpguard.web.gate.problem import SENTENCES, problem
+from mcpguard.web.gate.sender import whoever
 
 CHALLENGE: Final = 'Bearer realm="mcpguard"'
 MOST_PROBLEMS: Final = 20
@@ -96,14 +97,6 @@ PROBLEMS: Final[Mapping[type[GuardError], ProblemKind]] = MappingProxyType(
     }
 )
 
-
-SENTENCES: Final[Mapping[int, str]] = MappingProxyType(
-    {
-        404: "there is no such address; GET /api/v1/docs lists all routes",
-        405: "this address does not accept this method",
-    }
-)
-"""The sentences for what the framework refuses."""
 _REPEATING: Final = (Unknown,)
 """Errors whose sentences repeat what was asked for; on the network only their titles are told."""
 
@@ -126,11 +119,6 @@ def tell_problems(app: FastAPI, tallies: Tallies | None = None) -> None:
         app.exception_handler(kind)(foreseen)
     app.exception_handler(RequestValidationError)(_malformed)
     app.exception_handler(HTTPException)(_refused)
-
-
-def nothing_here() -> JSONResponse:
-    """Return the answer for an unknown address."""
-    return problem("refused", 404, HTTPStatus.NOT_FOUND.phrase, SENTENCES[404])
 
 
 def _foreseen(error: GuardError, *, repeats: bool) -> JSONResponse:

@@ -12,9 +12,11 @@ from typing import Any, Final
 from anyio import to_thread
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.web.gate.access import Needs, needs_of
+from mcpguard.web.quick_routes import QuickRoutes
 
 PREFIX: Final = "/api/v1"
 LARGE: Final = 64 * 1024
@@ -62,3 +64,11 @@ class _Strict(Request):
             return await to_thread.run_sync(read) if len(body) > LARGE else read()
         except StrictError as error:
             raise HTTPException(400, f"the body is not strict JSON: {error.message}") from error
+
+
+def framework_routes(quick: QuickRoutes) -> list[BaseRoute]:
+    """Return routes that are answered elsewhere as routes of the framework, so that it refuses their other methods."""
+    router = APIRouter()
+    for path, endpoint in quick.endpoints.items():
+        router.get(path)(endpoint)
+    return router.routes

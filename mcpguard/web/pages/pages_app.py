@@ -11,8 +11,9 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Principal
 from mcpguard.guard.guard import Guard
 from mcpguard.web.forms import page_problem
-from mcpguard.web.gate.access import RightLacking, whoever
-from mcpguard.web.health import health
+from mcpguard.web.gate.access import RightLacking
+from mcpguard.web.gate.sender import whoever
+from mcpguard.web.gate.strict_routes import framework_routes
 from mcpguard.web.pages.agents.add_caller import caller_adding
 from mcpguard.web.pages.agents.callers_page import callers
 from mcpguard.web.pages.agents.held_page import held_calls
@@ -40,6 +41,7 @@ from mcpguard.web.pages.servers.review import review
 from mcpguard.web.pages.servers.servers_page import servers
 from mcpguard.web.pages.servers.tabs import logs, tabs
 from mcpguard.web.pages.settings.settings_page import settings
+from mcpguard.web.quick_routes import QuickRoutes
 from mcpguard.web.views import PageViews
 
 SUBJECTS = (
@@ -71,13 +73,14 @@ SUBJECTS = (
 )
 
 
-def pages(guard: Guard) -> FastAPI:
-    """Build the application of all pages."""
+def pages(guard: Guard, quick: QuickRoutes) -> FastAPI:
+    """Build the application of all pages, behind those routes."""
     app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     views = PageViews(assets.webui() / "templates")
     desk = Console(guard, views)
     subjects = [subject(guard, desk) for subject in SUBJECTS]
-    for router in (health(guard, causes=False), *subjects, signing(guard, views), setup(guard, views)):
+    app.router.routes.extend(framework_routes(quick))
+    for router in (*subjects, signing(guard, views), setup(guard, views)):
         app.router.routes.extend(router.routes)  # to include a router would build its routes a second time
     app.mount("/static", StaticFiles(directory=assets.webui() / "static"))
 

@@ -12,6 +12,7 @@ from mcpguard.domain.people import Right
 from mcpguard.settings.model import Settings
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.pages_app import pages
+from mcpguard.web.quick_routes import QuickRoutes
 from tests.clock import FakeClock
 from tests.web.everybody import EVERYBODY, standing
 from tests.web.pages.reading import heading
@@ -35,7 +36,7 @@ FORM = {"content-type": "application/json"}
 def routes_with_needs() -> Iterator[tuple[str, str, Right | None]]:
     """Every method of every page, and the right that it names."""
     bare = SimpleNamespace(clock=FakeClock(), tallies=None, settings=Settings())
-    for route in iter_route_contexts(pages(cast("Guard", bare)).routes):
+    for route in iter_route_contexts(pages(cast("Guard", bare), QuickRoutes()).routes):
         path = route.path or ""
         if isinstance(route.route, PageRoute):
             for method in route.methods or ():

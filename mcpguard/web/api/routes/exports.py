@@ -19,6 +19,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.ledger.export.formats import FORMS, WORDS
 from mcpguard.ledger.export.selection import Fitting
 from mcpguard.web.api.answers import ExportedAnswer, KeptAnswer
+from mcpguard.web.api.api_door import HEAD
 from mcpguard.web.api.bodies import ExportingBody, SigningBody
 from mcpguard.web.api.routes.records import FilterText
 from mcpguard.web.downloads import GZIP, TAR, check_export, export_response, media
@@ -26,8 +27,6 @@ from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.gate.strict_routes import api_router
 
-HEAD: Final = "mcpguard.head"
-"""The key that marks a HEAD request in its scope."""
 _BYTES: Final = {"schema": {"type": "string", "format": "binary"}}
 _STREAMED: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": dict.fromkeys((*(each.media for each in FORMS), GZIP, TAR), _BYTES)}

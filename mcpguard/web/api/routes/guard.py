@@ -8,8 +8,9 @@ from fastapi.responses import JSONResponse
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.status import Status
-from mcpguard.web.gate.access import may, whoever
+from mcpguard.web.gate.access import may
 from mcpguard.web.gate.peer import OperatorPeer
+from mcpguard.web.gate.sender import whoever
 from mcpguard.web.gate.strict_routes import api_router
 
 

@@ -14,8 +14,9 @@ from mcpguard.guard.people.first_user import SECONDS
 from mcpguard.web.api.answers import PersonAnswer, SessionsAnswer, SetupLinkAnswer, UsersAnswer
 from mcpguard.web.api.bodies import ApiBody, Text
 from mcpguard.web.api.pages import Cursor, Limit, page
-from mcpguard.web.gate.access import may, whoever
+from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor, peer_of
+from mcpguard.web.gate.sender import whoever
 from mcpguard.web.gate.strict_routes import api_router
 
 Password = Annotated[SecretStr, Field(max_length=1024)]
