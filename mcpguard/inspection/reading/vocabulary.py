@@ -9,6 +9,7 @@ Rules kept here:
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from mcpguard.inspection.reading.tokens import Tokens, possible_words, words
@@ -69,21 +70,19 @@ class Vocabulary:
     """Meanings, which can be found in a text by their words."""
 
     def __init__(self, *tables: Mapping[str, str]) -> None:
-        self._root = _Node()
+        self._tables = tables
         self.meanings = frozenset(meaning for table in tables for key in table for meaning in key.split())
-        for table in tables:
+
+    @cached_property
+    def _root(self) -> "_Node":
+        """The tree of all words. It is grown for the first text, as that takes as long as hundred modules to load."""
+        root = _Node()
+        for table in self._tables:
             for meanings, entries in table.items():
                 for entry in entries.split():
                     for form in forms(entry):
-                        self._learn(form, meanings.split())
-
-    def _learn(self, entry: str, meanings: Iterable[str]) -> None:
-        node, phrase = self._root, words(entry.removesuffix("*").replace("_", " "))
-        if not 0 < len(phrase) <= LONGEST_PHRASE:
-            raise ValueError(f"a phrase without words, or with too many: {entry!r}")
-        for word in phrase[:-1]:
-            node = node.grow(word, stem=False)
-        node.grow(phrase[-1], stem=entry.endswith("*")).meanings.update(meanings)
+                        _learn(root, form, meanings.split())
+        return root
 
     def find(self, text: Tokens) -> dict[str, list[PhraseHit]]:
         """Return where a text has each meaning, in order."""
@@ -97,6 +96,15 @@ class Vocabulary:
                 for meaning in node.meanings:
                     hits.setdefault(meaning, []).append(PhraseHit(at, end))
         return hits
+
+
+def _learn(root: _Node, entry: str, meanings: Iterable[str]) -> None:
+    node, phrase = root, words(entry.removesuffix("*").replace("_", " "))
+    if not 0 < len(phrase) <= LONGEST_PHRASE:
+        raise ValueError(f"a phrase without words, or with too many: {entry!r}")
+    for word in phrase[:-1]:
+        node = node.grow(word, stem=False)
+    node.grow(phrase[-1], stem=entry.endswith("*")).meanings.update(meanings)
 
 
 def _followed(nodes: tuple[_Node, ...], text_words: list[str], at: int) -> Iterator[tuple[int, _Node]]:

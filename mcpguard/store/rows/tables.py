@@ -7,6 +7,8 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, MetaData, String, Table, text
 
+WHERE: Final = "where"
+"""Marks the condition of a partial index. SQLAlchemy's own keywords for it would load every database's dialect."""
 ONCE = text("kind IN ('opened', 'closed')")
 OTHERWISE = text("kind NOT IN ('opened', 'closed')")
 NOT_ALLOWED = text("verdict <> 'allow'")
@@ -46,19 +48,19 @@ records = Table(
     Column("reason", String),
     Column("by", String),
     # Even with a bug in our code, an entry has one opening and one closing.
-    Index("entry_once", "entry", "kind", unique=True, sqlite_where=ONCE, postgresql_where=ONCE),
+    Index("entry_once", "entry", "kind", unique=True, info={WHERE: ONCE}),
     # Searches by column, in the order of results. Partial indexes leave out the most frequent values.
-    Index("record_entry", "entry", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
-    Index("record_kind", "chain", "kind", "seq", sqlite_where=OTHERWISE, postgresql_where=OTHERWISE),
+    Index("record_entry", "entry", info={WHERE: OTHERWISE}),
+    Index("record_kind", "chain", "kind", "seq", info={WHERE: OTHERWISE}),
     Index("record_at", "chain", "at", "seq"),
     Index("record_server", "chain", "server", "seq"),
     Index("record_name", "chain", "name", "seq"),
     Index("record_caller", "chain", "caller", "seq"),
-    Index("record_verdict", "chain", "verdict", "seq", sqlite_where=NOT_ALLOWED, postgresql_where=NOT_ALLOWED),
-    Index("record_outcome", "chain", "outcome", "seq", sqlite_where=NOT_ANSWERED, postgresql_where=NOT_ANSWERED),
-    Index("record_effect", "chain", "effect", "seq", sqlite_where=NOT_READ, postgresql_where=NOT_READ),
-    Index("record_reason", "chain", "reason", "seq", sqlite_where=_REASON, postgresql_where=_REASON),
-    Index("record_by", "chain", "by", "seq", sqlite_where=_BY, postgresql_where=_BY),
+    Index("record_verdict", "chain", "verdict", "seq", info={WHERE: NOT_ALLOWED}),
+    Index("record_outcome", "chain", "outcome", "seq", info={WHERE: NOT_ANSWERED}),
+    Index("record_effect", "chain", "effect", "seq", info={WHERE: NOT_READ}),
+    Index("record_reason", "chain", "reason", "seq", info={WHERE: _REASON}),
+    Index("record_by", "chain", "by", "seq", info={WHERE: _BY}),
 )
 """A record: its content, the hash that chains it, and columns for searching, which repeat fields of the content.
 
@@ -113,7 +115,7 @@ upstreams = Table(
     Column("findings_read", String, nullable=False, server_default=""),
     Column("inspection", LargeBinary),
     # A name belongs to one server; tombstones keep theirs.
-    Index("upstream_once", "name", unique=True, sqlite_where=_THERE, postgresql_where=_THERE),
+    Index("upstream_once", "name", unique=True, info={WHERE: _THERE}),
 )
 """A server with its status and its declaration, which is sealed: it may contain secrets that were written out.
 
@@ -183,7 +185,7 @@ callers = Table(
     Column("revoked_by", String),
     Index("caller_shown", "digest", unique=True),
     # A label belongs to one active caller; revoked ones keep theirs.
-    Index("caller_once", "label", unique=True, sqlite_where=_HOLDS, postgresql_where=_HOLDS),
+    Index("caller_once", "label", unique=True, info={WHERE: _HOLDS}),
 )
 """A caller with its scope and the digest of its token. Revoked ones stay."""
 
@@ -248,7 +250,7 @@ tokens = Table(
     Column("revoked_at", BigInteger),
     Column("revoked_by", String),
     Index("token_shown", "digest", unique=True),
-    Index("token_once", "name", unique=True, sqlite_where=_HOLDS, postgresql_where=_HOLDS),
+    Index("token_once", "name", unique=True, info={WHERE: _HOLDS}),
 )
 """An operator's token, as a digest. Revoked ones stay."""
 
