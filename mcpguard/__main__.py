@@ -11,9 +11,9 @@ def main() -> None:
         _stdio(words[1:])
     _load_lightly(words)
     gc.disable()  # nothing that is imported is garbage, and looking for some is a fifth of the start
-    from mcpguard.cli.main import build  # noqa: PLC0415 - takes longer than a relay may take to start
+    from mcpguard.cli.main import command_line  # noqa: PLC0415 - takes longer than a relay may take to start
 
-    command = build(words)
+    command = command_line(words, os.environ)
     gc.enable()
     command(prog_name="mcpguard")
 

@@ -1,57 +1,124 @@
-"""`mcpguard`: all commands. Only the requested one is imported, so that each starts as fast as possible."""
+"""`mcpguard`: all commands. Only the requested one is imported, so that each starts as fast as possible.
 
-from collections.abc import Sequence
+`mcpguard --help` imports none of them: it prints the sentences of the tables here, which are those of the commands.
+"""
+
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from typing import Final, NamedTuple
 
 import typer
 
 from mcpguard import __version__
 
-COMMANDS = {
-    "call": "agents.call:call",
-    "connect": "agents.connect:connect",
-    "doctor": "doctor.doctor:doctor",
-    "import": "agents.import_servers:importing",
-    "scan": "servers.scan:scan",
-    "search": "agents.search:search",
-    "serve": "serve:serve",
-    "status": "status:status",
-    "stdio": "agents.stdio:stdio",
-    "tour": "agents.tour:tour",
+COMPLETION: Final = "_MCPGUARD_COMPLETE"
+"""Set by a shell that asks how a word goes on, which may be one of any command."""
+OPTIONS: Final = ("", "--help", "--version")
+
+
+class Entry(NamedTuple):
+    """Where a command is, and the sentence that says what it does."""
+
+    place: str
+    sentence: str
+
+
+COMMANDS: Final = {
+    "call": Entry(
+        "agents.call:call",
+        "Call a tool as an agent does: with the token in MCPGUARD_TOKEN, or anonymously. Exit code 1 if it fails.",
+    ),
+    "connect": Entry(
+        "agents.connect:connect",
+        "Connect Claude Code, Claude Desktop, Cursor, VS Code, Windsurf or Codex with the guard, in its own file.",
+    ),
+    "doctor": Entry(
+        "doctor.doctor:doctor",
+        "Find problems, with the guard running or not, and say what to do. Nothing is changed.",
+    ),
+    "import": Entry(
+        "agents.import_servers:importing",
+        "Find the servers that agents on this host reach directly, and add the chosen ones, in quarantine.",
+    ),
+    "scan": Entry(
+        "servers.scan:scan",
+        'Inspect definitions, one JSON object a line: {"server": NAME, "tool": {…}} or a tool by itself.',
+    ),
+    "search": Entry(
+        "agents.search:search",
+        "Find approved tools as an agent does: with the token in MCPGUARD_TOKEN, or anonymously.",
+    ),
+    "serve": Entry("serve:serve", "Start the guard and run until SIGTERM or Ctrl-C. Prints where everything is."),
+    "status": Entry(
+        "status:status",
+        "Show the status of the running guard. Exit code 1 when none runs or it cannot take calls.",
+    ),
+    "stdio": Entry(
+        "agents.stdio:stdio",
+        "Connect an agent that speaks MCP over stdio with the guard, which is started if none is running.",
+    ),
+    "tour": Entry(
+        "agents.tour:tour",
+        "See an agent at work: it finds a tool, calls it, is refused, and is held for approval.",
+    ),
 }
 """The function of each, in which module of this package."""
-GROUPS = {
-    "audit": "audit.audit",
-    "caller": "agents.caller",
-    "config": "config",
-    "db": "db",
-    "held": "people.held_calls",
-    "operator": "people.operator",
-    "server": "servers.server",
-    "tool": "servers.tool",
-    "user": "people.user",
+GROUPS: Final = {
+    "audit": Entry("audit.audit", "Read, export, verify and prune the audit log."),
+    "caller": Entry("agents.caller", "Callers: the agents that have a token, and their scopes."),
+    "config": Entry("config", "Show, check and confirm the settings."),
+    "db": Entry("db", "Upgrade and back up the database."),
+    "held": Entry("people.held_calls", "Calls held for approval: list, allow and deny them."),
+    "operator": Entry("people.operator", "API tokens, with which programs act for users on the guard's API."),
+    "server": Entry("servers.server", "The MCP servers behind the guard."),
+    "tool": Entry("servers.tool", "The tools of servers, or other capabilities with --kind."),
+    "user": Entry("people.user", "Users who may sign in to the console, and their sessions."),
 }
 """The module of each, which has its commands in `app`."""
 
 
+def command_line(arguments: Sequence[str], environ: Mapping[str, str]) -> typer.Typer:
+    """The command line for what was typed: the command it begins with, or what is needed to help and to complain."""
+    first = next(iter(arguments), "")
+    if first in (*COMMANDS, *GROUPS) or COMPLETION in environ:
+        return build(arguments)
+    if first.startswith("-") and first not in OPTIONS:
+        return build([])  # what follows may be a command
+    app = _empty()
+    for name, entry in COMMANDS.items():
+        app.command(name, help=entry.sentence)(_nothing)
+    for name, entry in GROUPS.items():
+        app.add_typer(typer.Typer(help=entry.sentence), name=name)
+    return app
+
+
 def build(arguments: Sequence[str]) -> typer.Typer:
-    """The command line for these arguments: the command they begin with, or all, for help and for errors."""
+    """The command that these arguments begin with, or all where they begin with none."""
+    app = _empty()
+    first = next(iter(arguments), None)
+    wanted = first if first in (*COMMANDS, *GROUPS) else None
+    for name, entry in COMMANDS.items():
+        if wanted in (None, name):
+            module, function = entry.place.split(":")
+            app.command(name)(getattr(import_module(f"mcpguard.cli.{module}"), function))
+    for name, entry in GROUPS.items():
+        if wanted in (None, name):
+            app.add_typer(import_module(f"mcpguard.cli.{entry.place}").app, name=name)
+    return app
+
+
+def _empty() -> typer.Typer:
     app = typer.Typer(
         name="mcpguard",
         no_args_is_help=True,
         pretty_exceptions_show_locals=False,  # local variables may hold what must not be shown
     )
     app.callback()(_root)
-    first = "status" if [*arguments] == ["--version"] else next(iter(arguments), None)
-    wanted = first if first in (*COMMANDS, *GROUPS) else None
-    for name, place in COMMANDS.items():
-        if wanted in (None, name):
-            module, function = place.split(":")
-            app.command(name)(getattr(import_module(f"mcpguard.cli.{module}"), function))
-    for name, module in GROUPS.items():
-        if wanted in (None, name):
-            app.add_typer(import_module(f"mcpguard.cli.{module}").app, name=name)
     return app
+
+
+def _nothing() -> None:
+    """Stands for a command in the list of all."""
 
 
 def _print_version(wanted: bool) -> None:

@@ -28,6 +28,9 @@ SPEAKER: Final = OURS + "speaker"
 key is removed from whatever a server sends."""
 BY_GUARD: Final = {SPEAKER: "guard"}
 BY_SERVER: Final = {SPEAKER: "server"}
+CUT: Final = OURS + "cut"
+"""In `_meta`: which part of a reply this is."""
+MORE: Final = "read_more"
 PROTOCOL: Final = RESERVED + "protocolVersion"
 CLIENT: Final = RESERVED + "clientInfo"
 CAPABILITIES: Final = RESERVED + "clientCapabilities"

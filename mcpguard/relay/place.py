@@ -21,12 +21,17 @@ from mcpguard.relay.problem import CannotRelay
 LARGEST_FILE: Final = 1024 * 1024
 LONGEST_PATH: Final = 100
 AGENTS: Final = "agents.sock"
+OPERATOR: Final = "operator.sock"
 _DATA_DIR: Final = "MCPGUARD_DATA_DIR"
 _CONFIG: Final = "MCPGUARD_CONFIG"
 
 
 def agents_socket(data_dir: Path) -> Path:
     return socket_path(data_dir, AGENTS)
+
+
+def operator_socket(data_dir: Path) -> Path:
+    return socket_path(data_dir, OPERATOR)
 
 
 def socket_path(data_dir: Path, name: str) -> Path:
@@ -51,9 +56,14 @@ def data_directory(given: Path | None, config: Path | None, environ: Mapping[str
         return _named_file(config, "on the command line")
     if _CONFIG in environ:
         return _named_file(Path(environ[_CONFIG]), f"by {_CONFIG} in the environment")
-    path = platformdirs.user_config_path("mcpguard", appauthor=False) / "config.json"
+    path = usual_file()
     data = _read(path, str(path))
     return _default() if data is None else _in_file(path, data)
+
+
+def usual_file() -> Path:
+    """Return the configuration file that is read where none is named."""
+    return platformdirs.user_config_path("mcpguard", appauthor=False) / "config.json"
 
 
 def _named_file(named: Path, how: str) -> Path:

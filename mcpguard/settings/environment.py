@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from mcpguard.settings.fields import ENV_PREFIX, Leaf
+from mcpguard.settings.fields import Leaf
 from mcpguard.settings.layer import LEAVES, SettingsLayer
-from mcpguard.settings.problems import SettingOrigin, printable, unknown_setting
+from mcpguard.settings.problems import ENV_PREFIX, SettingOrigin, printable, unknown_setting
 
 CONFIG: Final = f"{ENV_PREFIX}CONFIG"
 RESERVED: Final = (CONFIG, f"{ENV_PREFIX}TOKEN", f"{ENV_PREFIX}TOKEN_FILE")

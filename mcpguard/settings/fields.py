@@ -19,8 +19,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from mcpguard.domain.json import SettingValue
-
-ENV_PREFIX: Final = "MCPGUARD_"
+from mcpguard.settings.problems import ENV_PREFIX
 
 
 class Applies(StrEnum):

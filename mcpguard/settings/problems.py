@@ -11,8 +11,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final, Self
 
-from mcpguard.settings.fields import ENV_PREFIX
-
+ENV_PREFIX: Final = "MCPGUARD_"
 _LONGEST_NAME: Final = 80
 _SAME_LAST_PART: Final = 0.25
 

@@ -19,7 +19,15 @@ from typing import Any, Final
 
 LARGEST: Final = 1 << 20
 STREAMS: Final = 3
-LATE: Final = ("anyio._backends._asyncio", "pydantic.v1")
+LATE: Final = (
+    "anyio._backends._asyncio",
+    "mcp_types.methods",
+    "mcpguard.store.engine.migrations",
+    "mcpguard.web.api.api_app",
+    "mcpguard.web.operator_refusals",
+    "mcpguard.web.pages.pages_app",
+    "pydantic.v1",
+)
 """What a guard imports only once it runs."""
 
 
@@ -122,6 +130,7 @@ def main() -> None:
     for late in LATE:
         import_module(late)
     build([])
+    import_module("mcpguard.catalog.search.thesaurus").prepare_thesaurus()
     gc.freeze()
     gc.enable()
     arguments = Forking(asked).serve()

@@ -13,12 +13,12 @@ from typing import Any, Final, NoReturn
 
 import typer
 
-from mcpguard.app.places import agents_socket
-from mcpguard.cli.shared.common import load_settings
+from mcpguard.cli.shared.data_folder import data_directory
 from mcpguard.cli.shared.progress import show_waiting
+from mcpguard.codec.envelope import CUT, MORE
 from mcpguard.codec.refusals import refusal_facts
-from mcpguard.gateway.tools.definitions import CUT, MORE
 from mcpguard.relay.credential import token
+from mcpguard.relay.place import agents_socket
 from mcpguard.relay.problem import CannotRelay
 from mcpguard.text.visible import visible
 
@@ -33,7 +33,7 @@ class Agent:
     def __init__(
         self, config: Path | None, data_dir: Path | None, seconds: float, environ: Mapping[str, str] = os.environ
     ) -> None:
-        self._path = agents_socket(load_settings(config, data_dir=data_dir).settings.data_dir)
+        self._path = agents_socket(data_directory(config, data_dir))
         self._seconds = seconds
         self._environ = environ
 

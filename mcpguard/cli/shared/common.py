@@ -10,18 +10,17 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mcpguard.cli.shared.progress import show_waiting
 from mcpguard.domain.errors import GuardError
-from mcpguard.settings.load import NOTHING, LoadedSettings, load
 from mcpguard.settings.problems import SettingsError
 from mcpguard.text.visible import hidden_as, visible
+
+if TYPE_CHECKING:
+    from mcpguard.settings.load import LoadedSettings
 
 
 class Output(StrEnum):
@@ -36,10 +35,12 @@ DataDir = Annotated[Path | None, typer.Option("--data-dir", metavar="DIR", help=
 As = Annotated[Output, typer.Option("--output", "-o", help="Output format.")]
 
 
-def load_settings(config: Path | None, demo: Mapping[str, object] = NOTHING, **given: object) -> LoadedSettings:
+def load_settings(config: Path | None, demo: Mapping[str, object] | None = None, **given: object) -> "LoadedSettings":
     """The settings as the guard reads them at its start. Prints every problem and exits with 1 otherwise."""
+    from mcpguard.settings.load import NOTHING, load  # noqa: PLC0415 - who only asks a guard waits for no settings
+
     with report_errors():
-        return load(given, os.environ, config, demo)
+        return load(given, os.environ, config, demo or NOTHING)
 
 
 def this_program() -> str:
@@ -93,6 +94,10 @@ def json_line(value: object) -> str:
 
 def print_table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> None:
     """Print a table. Cells are text only: no markup, and hidden characters made visible."""
+    from rich.console import Console  # noqa: PLC0415 - half of the commands print none
+    from rich.table import Table  # noqa: PLC0415 - half of the commands print none
+    from rich.text import Text  # noqa: PLC0415 - half of the commands print none
+
     table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*(Text(visible(cell), overflow="fold") for cell in row))

@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 
 import typer
 
-from mcpguard.app.places import operator_socket
-from mcpguard.cli.shared.common import load_settings
+from mcpguard.cli.shared.data_folder import data_directory
 from mcpguard.cli.shared.progress import show_waiting
+from mcpguard.relay.place import operator_socket
 from mcpguard.text.visible import visible
 
 TIMEOUT: Final = 5.0
@@ -69,7 +69,7 @@ class GuardClient:
     @classmethod
     def from_options(cls, config: Path | None, data_dir: Path | None) -> "GuardClient":
         """The client for the data directory that these options name."""
-        return cls(load_settings(config, data_dir=data_dir).settings.data_dir)
+        return cls(data_directory(config, data_dir))
 
     def is_running(self) -> bool:
         """Tell whether somebody listens at the socket. Yes also where that cannot be told."""

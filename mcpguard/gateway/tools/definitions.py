@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from mcpguard.codec.envelope import MORE
 from mcpguard.domain.capabilities import Effect
 from mcpguard.gateway.tools.arguments import LONGEST_QUERY, LONGEST_REASON, MOST_FOUND, MOST_NAMES
 from mcpguard.gateway.tools.declarations import MOST_LINES, ServerOperation
@@ -19,11 +20,8 @@ RETRIEVE: Final = "retrieve_tools"
 DESCRIBE: Final = "describe_tool"
 CALL: Final = "call_tool"
 VARIANTS: Final = MappingProxyType({f"{CALL}_{effect.value}": effect for effect in Effect})
-MORE: Final = "read_more"
 SERVERS: Final = "upstream_servers"
 
-CUT: Final = "mcpguard/cut"
-"""In `_meta`: which part of a reply this is."""
 
 Schema = dict[str, Any]
 _TEXT: Final[Schema] = {"type": "string"}

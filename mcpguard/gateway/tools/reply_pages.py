@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcpguard.codec import envelope
+from mcpguard.codec.envelope import CUT, MORE
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.json import Json
 from mcpguard.gateway.client_request import Exchange
@@ -19,7 +20,6 @@ from mcpguard.gateway.clients import Client
 from mcpguard.gateway.faces.face import NamedCapability
 from mcpguard.gateway.requested_call import call_request
 from mcpguard.gateway.tools.arguments import ReadMoreArguments, UnusableArguments
-from mcpguard.gateway.tools.definitions import CUT, MORE
 from mcpguard.gateway.tools.kept_replies import KeptReplies, Rest
 from mcpguard.gateway.tools.shortening import shorten
 from mcpguard.guard.calls.request import CallRequest, CallResult, ReplyPage

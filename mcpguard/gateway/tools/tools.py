@@ -10,6 +10,7 @@ Rules kept here:
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from mcpguard.codec import envelope
 from mcpguard.domain.json import Json
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.disclosure import disclosed_fields
@@ -56,7 +57,7 @@ class Tools:
             definitions.RETRIEVE: self._retrieve,
             definitions.DESCRIBE: self._describe,
             definitions.CALL: self._call,
-            definitions.MORE: self._more,
+            envelope.MORE: self._more,
             definitions.SERVERS: self._upstream_servers,
             **dict.fromkeys(definitions.VARIANTS, self._variant),
         }
