@@ -16,7 +16,7 @@ COMPLETION: Final = "_MCPGUARD_COMPLETE"
 OPTIONS: Final = ("", "--help", "--version")
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command is, and the sentence that says what it does."""
 
     place: str
@@ -24,55 +24,57 @@ class Entry(NamedTuple):
 
 
 COMMANDS: Final = {
-    "call": Entry(
+    "call": CommandEntry(
         "agents.call:call",
         "Call a tool as an agent does: with the token in MCPGUARD_TOKEN, or anonymously. Exit code 1 if it fails.",
     ),
-    "connect": Entry(
+    "connect": CommandEntry(
         "agents.connect:connect",
         "Connect Claude Code, Claude Desktop, Cursor, VS Code, Windsurf or Codex with the guard, in its own file.",
     ),
-    "doctor": Entry(
+    "doctor": CommandEntry(
         "doctor.doctor:doctor",
         "Find problems, with the guard running or not, and say what to do. Nothing is changed.",
     ),
-    "import": Entry(
+    "import": CommandEntry(
         "agents.import_servers:importing",
         "Find the servers that agents on this host reach directly, and add the chosen ones, in quarantine.",
     ),
-    "scan": Entry(
+    "scan": CommandEntry(
         "servers.scan:scan",
         'Inspect definitions, one JSON object a line: {"server": NAME, "tool": {…}} or a tool by itself.',
     ),
-    "search": Entry(
+    "search": CommandEntry(
         "agents.search:search",
         "Find approved tools as an agent does: with the token in MCPGUARD_TOKEN, or anonymously.",
     ),
-    "serve": Entry("serve:serve", "Start the guard and run until SIGTERM or Ctrl-C. Prints where everything is."),
-    "status": Entry(
+    "serve": CommandEntry(
+        "serve:serve", "Start the guard and run until SIGTERM or Ctrl-C. Prints where everything is."
+    ),
+    "status": CommandEntry(
         "status:status",
         "Show the status of the running guard. Exit code 1 when none runs or it cannot take calls.",
     ),
-    "stdio": Entry(
+    "stdio": CommandEntry(
         "agents.stdio:stdio",
         "Connect an agent that speaks MCP over stdio with the guard, which is started if none is running.",
     ),
-    "tour": Entry(
+    "tour": CommandEntry(
         "agents.tour:tour",
         "See an agent at work: it finds a tool, calls it, is refused, and is held for approval.",
     ),
 }
 """The function of each, in which module of this package."""
 GROUPS: Final = {
-    "audit": Entry("audit.audit", "Read, export, verify and prune the audit log."),
-    "caller": Entry("agents.caller", "Callers: the agents that have a token, and their scopes."),
-    "config": Entry("config", "Show, check and confirm the settings."),
-    "db": Entry("db", "Upgrade and back up the database."),
-    "held": Entry("people.held_calls", "Calls held for approval: list, allow and deny them."),
-    "operator": Entry("people.operator", "API tokens, with which programs act for users on the guard's API."),
-    "server": Entry("servers.server", "The MCP servers behind the guard."),
-    "tool": Entry("servers.tool", "The tools of servers, or other capabilities with --kind."),
-    "user": Entry("people.user", "Users who may sign in to the console, and their sessions."),
+    "audit": CommandEntry("audit.audit", "Read, export, verify and prune the audit log."),
+    "caller": CommandEntry("agents.caller", "Callers: the agents that have a token, and their scopes."),
+    "config": CommandEntry("config", "Show, check and confirm the settings."),
+    "db": CommandEntry("db", "Upgrade and back up the database."),
+    "held": CommandEntry("people.held_calls", "Calls held for approval: list, allow and deny them."),
+    "operator": CommandEntry("people.operator", "API tokens, with which programs act for users on the guard's API."),
+    "server": CommandEntry("servers.server", "The MCP servers behind the guard."),
+    "tool": CommandEntry("servers.tool", "The tools of servers, or other capabilities with --kind."),
+    "user": CommandEntry("people.user", "Users who may sign in to the console, and their sessions."),
 }
 """The module of each, which has its commands in `app`."""
 

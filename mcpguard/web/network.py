@@ -31,7 +31,7 @@ def network_app(guard: Guard, api: Api, agents: ASGIApp, port: int, new_id: Ids)
 
         return pages(guard, quick)
 
-    app = quick.before(LazyApp(build))
+    app = quick.app_before(LazyApp(build))
     settings = guard.settings
     host = settings.address[0]
     ours = {f"{name}:{port}" for name in (*LOOPBACK, f"[{host}]" if ":" in host else host)}

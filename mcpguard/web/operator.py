@@ -21,5 +21,5 @@ def operator_app(guard: Guard, api: Api, new_id: Ids) -> ASGIApp:
 
         return refusals(quick)
 
-    both = SplitApp(api, is_of_programs, quick.before(LazyApp(build)))
+    both = SplitApp(api, is_of_programs, quick.app_before(LazyApp(build)))
     return Requests(BodyLimit(both, guard.settings.limits.body_bytes), "operator", new_id)

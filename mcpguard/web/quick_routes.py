@@ -22,7 +22,7 @@ class QuickRoutes:
 
         return add
 
-    def before(self, others: ASGIApp) -> ASGIApp:
+    def app_before(self, others: ASGIApp) -> ASGIApp:
         """Return an application with these routes. Every other request, also one with another method, goes on."""
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
