@@ -14,6 +14,7 @@ def main() -> None:
     from mcpguard.cli.main import command_line  # noqa: PLC0415 - takes longer than a relay may take to start
 
     command = command_line(words, os.environ)
+    gc.freeze()  # nor will it be later
     gc.enable()
     command(prog_name="mcpguard")
 

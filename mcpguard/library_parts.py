@@ -1,5 +1,9 @@
-"""Imports single modules of libraries whose packages import all that they have, which would take a start too long."""
+"""Loads libraries so that neither a start nor the collector of garbage takes long for them.
 
+Some packages import all that they have; of these, single modules are imported.
+"""
+
+import gc
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,3 +27,9 @@ def import_part(package: str, part: str) -> ModuleType:
         module.__path__ = [str(Path(place, *below)) for place in spec.submodule_search_locations]
         sys.modules[holder] = module
     return import_module(f"{holder}.{part}")
+
+
+def freeze_loaded() -> None:
+    """Keep what was loaded late out of garbage collection too, in a process that does so with what it loaded before."""
+    if gc.get_freeze_count():
+        gc.freeze()

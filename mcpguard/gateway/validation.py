@@ -16,6 +16,7 @@ from mcpguard.codec.members import TASK, unknown_member
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.errors import InvalidName
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, RequestRejected
+from mcpguard.library_parts import freeze_loaded
 from mcpguard.text.visible import visible
 
 LONGEST_NAME = 1024
@@ -35,6 +36,7 @@ async def validate_request(method: str, version: str, params: Params) -> None:
     """Raise RequestRejected for a request of another form. The forms are loaded in a thread, so that nobody waits."""
     if not _check.cache_info().currsize:
         await to_thread.run_sync(_check)
+        freeze_loaded()
     validate(method, version, params)
 
 

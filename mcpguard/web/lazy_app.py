@@ -6,6 +6,8 @@ import anyio
 from anyio import to_thread
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcpguard.library_parts import freeze_loaded
+
 
 class LazyApp:
     """An application that is built once, in a thread, for its first request."""
@@ -23,4 +25,5 @@ class LazyApp:
         async with self._building:
             if self._app is None:
                 self._app = await to_thread.run_sync(self._build)
+                freeze_loaded()
             return self._app
