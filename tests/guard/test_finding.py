@@ -187,3 +187,38 @@ def test_only_what_differs_from_the_store_is_stored() -> None:
         "silent",
         "steers",
     }
+
+
+def test_who_is_patient_keeps_earlier_findings_in_what_is_listed_as_before_and_no_digest_claims_more() -> None:
+    listing = Listing(tools=(SILENT, STEERS, PLAIN))
+    first, _ = look(listing, OtherTools())
+    waits = [(TOOL, name) for name in ("silent", "steers", "plain")]
+
+    def patient(listing: Listing) -> tuple[ListingInspection, ListedFindings]:
+        looking = ListingInspection("web", listing, read_listing(listing), MAIL, first, waits)
+        while not looking.is_done:
+            looking.look()
+        return looking, looking.result()
+
+    looking, found = patient(listing)
+    assert (looking.inspected, len(looking.overdue)) == (0, 3)
+    assert (found.of, found.rests_on) == (first.of, first.rests_on), "they rest on what they rested on"
+    changed = Listing(tools=(SILENT, STEERS | {"title": "Reports"}, PLAIN))
+    looking, found = patient(changed)
+    assert (looking.inspected, len(looking.overdue)) == (1, 2)
+    assert rules(found)["steers"] == ["steering.foreign"], "another definition never has earlier findings"
+    assert found.rests_on == b"", "some rest on this and some on that"
+    whole, _ = look(changed, before=found)
+    assert rules(whole) == {"silent": SAID_OF_SILENT, "steers": ["steering.foreign"]}
+    assert whole.rests_on not in (b"", first.rests_on)
+
+
+def test_what_could_not_be_inspected_is_tried_again_after_a_restart() -> None:
+    found = ListingInspection(
+        "web", Listing(tools=(SILENT, Broken(PLAIN))), read_listing(Listing(tools=(SILENT, PLAIN))), MAIL, NONE
+    )
+    found.look()
+    listed = found.result()
+    assert (listed.rests_on != b"", listed.kept_digest) == (True, b"")
+    whole, _ = look(Listing(tools=(SILENT, PLAIN)))
+    assert whole.kept_digest == whole.rests_on != b""

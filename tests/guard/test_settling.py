@@ -5,12 +5,13 @@ import pytest
 from anyio import wait_all_tasks_blocked
 
 from mcpguard.guard.servers.startup_wait import StartupWait
+from tests.clock import FakeClock
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_whoever_waits_waits_for_servers_that_are_expected_later_too_and_no_longer() -> None:
-    settling, waited = StartupWait(), anyio.Event()
+    settling, waited = StartupWait(FakeClock(), 1000), anyio.Event()
 
     async def wait() -> None:
         await settling.wait()
@@ -30,3 +31,15 @@ async def test_whoever_waits_waits_for_servers_that_are_expected_later_too_and_n
         await wait_all_tasks_blocked()
         assert waited.is_set()
     await settling.wait()  # at once from here on
+    assert settling.is_over
+
+
+async def test_nobody_waits_once_the_time_is_over_whatever_is_still_untried() -> None:
+    clock = FakeClock()
+    settling = StartupWait(clock, 5)
+    settling.expect({"never"})
+    seen = [settling.is_over]
+    await clock.advance(5)
+    seen.append(settling.is_over)
+    assert seen == [False, True]
+    await settling.wait()  # at once, although nothing was tried

@@ -5,7 +5,7 @@ Rules kept here:
    of another language at most `TRANSLATION_WEIGHT`. Both replace words of a query, never of a tool.
 2. Translations take nothing from a word that does occur in tools.
 3. The lists are data: `synonyms.txt` and `translations.txt`. Each file explains its format.
-4. The lists are read for the first query, or earlier by a call of `prepare_thesaurus`, because stemming them takes long.
+4. The lists are read for the first query, or earlier by `prepare_thesaurus`, because stemming them takes long.
 """
 
 from collections.abc import Mapping

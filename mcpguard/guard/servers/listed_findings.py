@@ -1,13 +1,17 @@
 """The inspection findings in a server's listing and launch, as the guard keeps them.
 
 Rules kept here:
-1. An unchanged definition is not inspected again while the tools around it are the same: repeating a listing every
-   minute costs nothing.
+1. A definition that the same detectors have inspected in the same surroundings is not inspected again, not even after a
+   restart: repeating a listing every minute costs nothing.
 2. The work is done in portions, so that a server with a long listing delays no other.
 3. Whether patterns can be compiled is tried for only a few definitions of a listing; for the rest, calls find out.
 4. A failure of the inspection itself is a finding, and stops nothing.
 5. The findings kept of each definition are bounded; the first of every rule comes before a second of any.
 6. A definition that cannot be read has no findings: it cannot be approved.
+7. Findings belong to the fingerprint of a definition, so another definition never has those of an earlier one.
+
+Kept findings are trusted as far as the approvals beside them in the same database, and no further. An attacker who can
+write there could approve anything, so a seal on findings would keep nobody out; and no call is judged by them.
 """
 
 import traceback
@@ -27,6 +31,7 @@ from mcpguard.domain.findings import Evidence, Finding, InspectionFindings, Seve
 from mcpguard.domain.servers.launches import Launch
 from mcpguard.domain.servers.listings import INSTRUCTIONS, Listing
 from mcpguard.domain.servers.pins import Pin
+from mcpguard.guard.servers.detector_version import detector_version
 from mcpguard.inspection.definitions.inspect import combined_risk, inspect_definition
 from mcpguard.inspection.definitions.launches import inspect_launch
 from mcpguard.inspection.detectors.detector import DetectorRule, Since, Surroundings
@@ -49,18 +54,25 @@ log = structlog.get_logger("mcpguard.guard")
 class ListedFindings:
     """The findings in what a server lists, by capability, and what they depend on.
 
-    `of` has only capabilities with findings; `looked` all that were inspected; `beside` is a digest of the other tools.
+    `of` has only capabilities with findings; `looked` all that were inspected. `rests_on` is a digest of the detectors
+    and of the other tools with which all of it was inspected; empty where that is unknown, or was not the same for all.
     """
 
     of: Mapping[CapabilityKey, InspectionFindings] = field(default_factory=dict)
     looked: Mapping[CapabilityKey, Fingerprint] = field(default_factory=dict)
-    beside: bytes = b""
+    rests_on: bytes = b""
 
     def at(self, pin: Pin) -> InspectionFindings:
         """The findings in a capability as it is listed now; none where it is no longer listed."""
         key = (pin.kind, pin.name)
         known = pin.listed is not None and self.looked.get(key) == pin.listed
         return self.of.get(key, NOTHING) if known else NOTHING
+
+    @cached_property
+    def kept_digest(self) -> bytes:
+        """What `rests_on` is after a restart: empty where inspection has failed, so that it is tried again then."""
+        failed = any(finding.rule == FAILED.id for each in self.of.values() for finding in each.findings)
+        return b"" if failed else self.rests_on
 
     @cached_property
     def grave(self) -> frozenset[CapabilityKey]:
@@ -89,22 +101,42 @@ class OtherTools:
     digest: bytes = b""
 
 
+def resting_on(beside: OtherTools, own: frozenset[str]) -> bytes:
+    """Return a digest of what findings rest on besides definitions. `own`: the names of the server's own tools."""
+    return sha256(detector_version() + beside.digest + names_digest(own)).digest()
+
+
 class ListingInspection:
-    """Inspects a listing, portion by portion."""
+    """Inspects a listing, portion by portion.
+
+    `patient` are the capabilities whose earlier findings may stand for now, although they rest on something else, if
+    they are listed as they were then.
+    """
 
     def __init__(
-        self, server: str, listing: Listing, said: ReadListing, beside: OtherTools, before: ListedFindings
+        self,
+        server: str,
+        listing: Listing,
+        said: ReadListing,
+        beside: OtherTools,
+        before: ListedFindings,
+        patient: Collection[CapabilityKey] = (),
     ) -> None:
         self._before = before
         self._tries = MOST_TRIED
         own = frozenset(name for kind, name in said.found if kind is CapabilityKind.TOOL)
         self._prints = {key: fingerprint for key, (fingerprint, _) in said.found.items() if fingerprint is not None}
         self._surroundings = Surroundings(server, own, beside.others, beside.since)
-        self._beside = sha256(beside.digest + names_digest(own)).digest()
-        # Findings depend on other servers' tools, too. Where these have changed, everything is inspected again.
-        same = before.looked if before.beside == self._beside else {}
-        self._of = {key: found for key, found in before.of.items() if same.get(key) == self._prints.get(key, "")}
-        left = {key for key, fingerprint in self._prints.items() if same.get(key) != fingerprint}
+        self._rests_on = resting_on(beside, own)
+        # Findings depend on the detectors and on other servers' tools, too. Where these have changed, everything is
+        # inspected again.
+        current = before.rests_on == self._rests_on
+        as_before = {key for key, each in self._prints.items() if before.looked.get(key) == each}
+        settled = as_before if current else as_before.intersection(patient)
+        self.overdue = frozenset(() if current else settled)
+        self._of = {key: found for key, found in before.of.items() if key in settled}
+        left = self._prints.keys() - settled
+        self.inspected = len(left)
         every = named_definitions(listing, Counter()) if left else ()
         self._left = [*{(kind, name): said for kind, name, said in every if (kind, name) in left}.items()]
 
@@ -129,9 +161,12 @@ class ListingInspection:
         return found if len(more) == len(found.findings) else InspectionFindings(_kept(more), combined_risk(more))
 
     def result(self) -> ListedFindings:
-        """All findings, with their summary computed: where there are many, that takes long too."""
-        found = ListedFindings(self._of, self._prints, self._beside)
+        """All findings, with what is computed of all of them: where there are many, that takes long too."""
+        # Where some rest on something else than the others, no digest stands for all of them.
+        mixed = b"" if self.inspected else self._before.rests_on
+        found = ListedFindings(self._of, self._prints, mixed if self.overdue else self._rests_on)
         assert found.summary  # noqa: S101 - made here, and not where others wait
+        assert found.kept_digest is not None  # noqa: S101 - likewise
         return found
 
 

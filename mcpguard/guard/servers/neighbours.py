@@ -9,7 +9,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
-from mcpguard.guard.servers.listed_findings import OtherTools, names_digest
+from mcpguard.guard.servers.listed_findings import OtherTools, names_digest, resting_on
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.inspection.detectors.detector import Since, Surroundings
 
@@ -63,6 +63,10 @@ class Neighbours:
         """What a definition of this server is inspected beside: its own tools, and those of all others."""
         beside = self.other_tools(known)
         return Surroundings(known.name, own_tools(known), beside.others, beside.since)
+
+    def is_current(self, known: ServerState) -> bool:
+        """Tell whether the findings in what this server lists rest on the tools that there are now."""
+        return known.found.rests_on == resting_on(self.other_tools(known), own_tools(known))
 
     def all_pins(self) -> tuple[Mapping[CapabilityKey, Pin], ...]:
         """The pins of every server that counts. As long as these are the same objects, the surroundings are the

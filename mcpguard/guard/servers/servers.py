@@ -7,7 +7,6 @@ import anyio
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.clock import Clock
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.connections import Condition, ConnectionState
 from mcpguard.domain.servers.inspections import Inspection
@@ -29,20 +28,17 @@ _KINDS = (CapabilityKind.TOOL, CapabilityKind.RESOURCE, CapabilityKind.TEMPLATE,
 class Servers:
     """What is known of all servers and their connections, for the parts of the guard that use them."""
 
-    def __init__(self, standings: Standings, intake: Intake, clock: Clock, settings: Settings) -> None:
+    def __init__(self, standings: Standings, intake: Intake, settings: Settings) -> None:
         self.publisher = standings.publisher
         self.subscriptions = standings.subscriptions
         self.checking = CallArgumentChecks(settings)
         self._standings = standings
         self._registry = standings.registry
         self._intake = intake
-        self._clock = clock
-        self._settle_seconds = settings.upstreams.settle_seconds
         self._first_connections = FirstConnections(settings.upstreams)
         self._confirm_seconds = settings.definitions.confirm_seconds
         self._screening = Screening(settings.screening.mode)
         self._fleet: Fleet | None = None
-        self._began = clock.monotonic()
 
     def take(self, news: News) -> None:
         """Accept news from the fleet."""
@@ -146,16 +142,12 @@ class Servers:
 
     async def wait_until_settled(self) -> None:
         """Wait after the start until every server was taken in or has failed to connect. Later this returns at once."""
-        # Counted from the start of the guard, so that a server that never connects delays nobody later.
-        left = self._began + self._settle_seconds - self._clock.monotonic()
-        if left > 0:
-            with anyio.move_on_after(left):
-                await self._intake.settling.wait()
+        await self._intake.settling.wait()
 
     @property
     def has_settled(self) -> bool:
         """Whether `wait_until_settled` would return at once. Stays true, whatever becomes of servers later."""
-        return self._intake.settling.is_settled or self._clock.monotonic() >= self._began + self._settle_seconds
+        return self._intake.settling.is_over
 
     def unconnected_servers(self) -> tuple[str, ...]:
         """The servers that are approved and enabled, and not connected now."""

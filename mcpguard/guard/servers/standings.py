@@ -68,7 +68,14 @@ class ServerChange:
     def is_stored(self, known: ServerState) -> bool:
         """Tell whether the change has anything to store."""
         same = self.upstream == known.upstream and self.declared == known.declared
+        same = same and self.rests_on(known) == known.found.kept_digest
         return not same or bool(self.pins or self.forgotten or self.facts or self.refound)
+
+    def rests_on(self, known: ServerState) -> bytes:
+        """What the kept findings rest on after the change."""
+        if self.upstream.removed:
+            return b""
+        return (known.found if self.found is None else self.found).kept_digest
 
     def pins_after(self, known: ServerState) -> dict[CapabilityKey, Pin]:
         kept = {key: pin for key, pin in known.pins.items() if key not in self.forgotten}
@@ -240,7 +247,7 @@ class Standings:
 
     def _store(self, known: ServerState, change: ServerChange, connection: Connection, append: Append) -> None:
         now = self._clock.now()
-        stored_upstreams.put(connection, change.upstream, change.declared, self._seal)
+        stored_upstreams.put(connection, change.upstream, change.declared, self._seal, change.rests_on(known))
         stored_pins.forget(connection, [known.pins[key].id for key in change.forgotten])
         stored_pins.put(connection, change.pins)
         found, news = {pin: inspected for pin, _, inspected in change.refound}, {seen.pin for seen in change.seen}
@@ -256,6 +263,8 @@ class Standings:
             if each.id in several:
                 kept = frozenset(filter(None, (each.listed, each.approved, each.rejected)))
                 stored_versions.prune(connection, each.id, kept, self._versions)
+        if change.upstream.removed:
+            stored_versions.forget_findings(connection, change.upstream.id)
         for fact in change.facts:
             append(fact.kind, fact.fields)
 
@@ -265,7 +274,9 @@ def capabilities(connection: Connection, upstream: str) -> tuple[dict[Capability
     pins = {(pin.kind, pin.name): pin for pin in stored_pins.pins_of(connection, upstream)}
     found = stored_versions.current_findings(connection, upstream)
     looked = {key: pin.listed for key, pin in pins.items() if pin.present and pin.listed is not None}
-    return pins, ListedFindings({key: found[pin.id] for key, pin in pins.items() if pin.id in found}, looked)
+    of = {key: found[pin.id] for key, pin in pins.items() if pin.id in found}
+    # Stored in one transaction with the definitions and their findings, so it is true of exactly these.
+    return pins, ListedFindings(of, looked, stored_upstreams.findings_rest_on(connection, upstream))
 
 
 def _found(

@@ -1,14 +1,19 @@
-"""The wait for servers at startup: for all that are expected, and only until each was tried once."""
+"""The wait for servers at startup: until each that is expected was tried once, and no longer than so many seconds."""
 
 from collections.abc import Iterable
 
 import anyio
 
+from mcpguard.domain.clock import Clock
+
 
 class StartupWait:
-    """Keeps track of the servers that have not been tried yet."""
+    """Keeps track of the servers that have not been tried yet, for so many seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        # Counted from the start of the guard, so that a server that never connects delays nobody later.
+        self._ends = clock.monotonic() + seconds
         self._untried: set[str] = set()
         self._settled = anyio.Event()
         self._settled.set()
@@ -26,10 +31,13 @@ class StartupWait:
             self._settled.set()
 
     @property
-    def is_settled(self) -> bool:
-        """Whether every expected server was tried once."""
-        return not self._untried
+    def is_over(self) -> bool:
+        """Whether `wait` would return at once. Stays true, whatever becomes of servers later."""
+        return not self._untried or self._clock.monotonic() >= self._ends
 
     async def wait(self) -> None:
-        """Wait until every expected server was tried once."""
-        await self._settled.wait()
+        """Wait until every expected server was tried once, or the time is over."""
+        left = self._ends - self._clock.monotonic()
+        if left > 0:
+            with anyio.move_on_after(left):
+                await self._settled.wait()

@@ -114,12 +114,14 @@ upstreams = Table(
     Column("rejected_observed", String),
     Column("findings_read", String, nullable=False, server_default=""),
     Column("inspection", LargeBinary),
+    Column("findings_rest_on", LargeBinary),
     # A name belongs to one server; tombstones keep theirs.
     Index("upstream_once", "name", unique=True, info={WHERE: _THERE}),
 )
 """A server with its status and its declaration, which is sealed: it may contain secrets that were written out.
 
 `inspection`: as JSON, the last one if it is running or failed (`domain/servers/inspections.py`).
+`findings_rest_on`: a digest (`guard/servers/listed_findings.py`); null if unknown.
 """
 
 capabilities = Table(

@@ -35,11 +35,20 @@ def declaration(connection: Connection, upstream: str, seal: Seal) -> DeclaredSe
     return None if sealed is None else declarations.read(seal.open(sealed, _about(upstream)))
 
 
-def put(connection: Connection, upstream: Upstream, how: DeclaredServer, seal: Seal) -> None:
-    """Store the server, replacing what was stored under its id."""
+def put(
+    connection: Connection, upstream: Upstream, how: DeclaredServer, seal: Seal, findings_rest_on: bytes = b""
+) -> None:
+    """Store the server, replacing what was stored under its id. `findings_rest_on`: see `UpstreamRow`."""
     connection.execute(delete(upstreams).where(upstreams.c.id == upstream.id))
     sealed = seal.seal(declarations.write(how), _about(upstream.id))
-    connection.execute(insert(upstreams), _row(upstream) | {"declaration": sealed})
+    row = _row(upstream) | {"declaration": sealed, "findings_rest_on": findings_rest_on or None}
+    connection.execute(insert(upstreams), row)
+
+
+def findings_rest_on(connection: Connection, upstream: str) -> bytes:
+    """Return what the kept findings in what this server lists rest on; empty if nobody knows."""
+    found: bytes | None = connection.scalar(select(upstreams.c.findings_rest_on).where(upstreams.c.id == upstream))
+    return found or b""
 
 
 def _about(upstream: str) -> str:

@@ -59,6 +59,12 @@ def put_findings(
     connection.execute(update(versions).where(mine).values(found=_content(inspected)))
 
 
+def forget_findings(connection: Connection, upstream: str) -> None:
+    """Delete the findings of all definitions of this server."""
+    mine = select(capabilities.c.id).where(capabilities.c.upstream == upstream)
+    connection.execute(update(versions).where(versions.c.capability.in_(mine)).values(found=None))
+
+
 def current_findings(connection: Connection, upstream: str) -> dict[str, InspectionFindings]:
     """Return the findings of the listed definitions of this server, by ids of capabilities, if there are any."""
     wanted = (
