@@ -5,6 +5,7 @@ Rules kept here:
    phrase, `*` at the end of an entry for any ending of its last word, and `+` for the endings of an English verb.
 2. Text is looked up in a tree of words, for all meanings at once. The work per word of a text is bounded by the longest
    phrase, whatever the text.
+3. The tree is grown for the first text: a start with nothing to inspect does without it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -75,7 +76,7 @@ class Vocabulary:
 
     @cached_property
     def _root(self) -> "_Node":
-        """The tree of all words. It is grown for the first text, as that takes as long as hundred modules to load."""
+        """The tree of all words, which takes as long to grow as a hundred modules to load."""
         root = _Node()
         for table in self._tables:
             for meanings, entries in table.items():

@@ -155,3 +155,11 @@ def test_what_is_decoded_is_evidence_for_all_that_it_came_from() -> None:
 
 def test_the_name_of_a_member_is_taken_apart() -> None:
     assert Text("key:/a", "conversationHistory", TextRole.KEY).tokens.words == ["conversation", "history"]
+
+
+def test_words_are_read_for_the_first_text_and_an_entry_without_any_is_an_error_then() -> None:
+    """Nobody waits for them at a start that has nothing to look at."""
+    broken = Vocabulary({"A": "alpha", "B": "***"})
+    assert broken.meanings == {"A", "B"}
+    with pytest.raises(ValueError, match="a phrase without words"):
+        broken.find(tokens("alpha"))
