@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from tests.benchmarks import append, disk, report, verify
-from tests.benchmarks.gateway import faces, sdk_table
+from tests.benchmarks.gateway import faces, restart, sdk_table
 from tests.benchmarks.gateway import sheets as gateway
 from tests.benchmarks.quick import kept
 from tests.benchmarks.quick import sheets as quick_sheets
@@ -30,10 +30,11 @@ class What(StrEnum):
     GATEWAY = "gateway"
     FACES = "faces"
     QUICK = "quick"
+    RESTART = "restart"
 
 
 def main(
-    what: Annotated[list[What] | None, typer.Argument(help="Default: all but disk and quick.")] = None,
+    what: Annotated[list[What] | None, typer.Argument(help="Default: all but disk, quick and restart.")] = None,
     *,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures there too.")] = None,
     directory: Annotated[
@@ -105,6 +106,8 @@ def _measured(
                 yield from faces.sheets(folder, runs, seconds * 2 / 3, partial(typer.echo, err=True))
             case What.QUICK:
                 pass  # it is measured last, because it is compared
+            case What.RESTART:
+                yield from restart.sheets(folder, runs)
 
 
 if __name__ == "__main__":
