@@ -135,8 +135,16 @@ def test_a_name_is_one_upstreams_and_tombstones_keep_theirs(connection: Connecti
         upstreams.put(connection, replace(UPSTREAM, id="another"), HOW, SEAL)
 
 
-def test_what_is_not_there_is_not_declared(connection: Connection) -> None:
+def test_what_is_not_there_is_not_declared_and_has_no_findings_that_rest_on_anything(connection: Connection) -> None:
     assert upstreams.declaration(connection, "nobody", SEAL) is None
+    assert upstreams.findings_rest_on(connection, "nobody") == b""
+
+
+def test_what_findings_rest_on_is_what_was_said_last(connection: Connection) -> None:
+    upstreams.put(connection, UPSTREAM, HOW, SEAL, b"\x00 a digest")
+    assert upstreams.findings_rest_on(connection, "one") == b"\x00 a digest"
+    upstreams.put(connection, UPSTREAM, HOW, SEAL)
+    assert upstreams.findings_rest_on(connection, "one") == b"", "nobody knows any more"
 
 
 def test_a_declaration_opens_in_its_own_row_with_its_own_key_and_whole(connection: Connection) -> None:

@@ -69,6 +69,15 @@ def test_what_is_found_now_is_what_is_found_in_the_definition_that_is_listed_now
     assert versions.current_findings(connection, "up") == {"one": FOUND}
 
 
+def test_findings_of_one_server_are_forgotten_and_its_definitions_stay(connection: Connection) -> None:
+    pins.put(connection, [Pin(each, each, CapabilityKind.TOOL, "tool", PRINTS[0]) for each in ("gone", "stays")])
+    for each in ("gone", "stays"):
+        versions.put_seen(connection, each, PRINTS[0], b"{}", 1, FOUND)
+    versions.forget_findings(connection, "gone")
+    assert [one.found for one in versions.versions_of(connection, "gone")] == [None]
+    assert versions.current_findings(connection, "stays") == {"stays": FOUND}
+
+
 def test_what_is_forgotten_leaves_no_definition(connection: Connection) -> None:
     names = [f"{number}" for number in range(1200)]  # more than an old SQLite takes in one statement
     pins.put(connection, [Pin(name, "up", CapabilityKind.TOOL, name, PRINTS[0]) for name in names])
