@@ -6,7 +6,7 @@ from sqlalchemy import Connection, RowMapping, insert, select, update
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import Grant
-from mcpguard.store.engine.statements import Statement
+from mcpguard.store.rows.statements import Statement
 from mcpguard.store.rows.tables import callers
 
 _HOLDS = Statement("SELECT id FROM callers WHERE id = ? AND revoked_at IS NULL")

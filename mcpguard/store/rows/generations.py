@@ -5,7 +5,7 @@ Without this check, a decision stored between judging and opening a call would c
 
 from sqlalchemy import Connection
 
-from mcpguard.store.engine.statements import Statement
+from mcpguard.store.rows.statements import Statement
 
 _OF_UPSTREAM = Statement("SELECT generation FROM upstreams WHERE id = ?")
 _OF_BOTH = Statement(

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, select
 
 from mcpguard.domain.errors import NotWhole
-from mcpguard.store.engine.statements import Statement
 from mcpguard.store.rows.pages import batches, page_rows
+from mcpguard.store.rows.statements import Statement
 from mcpguard.store.rows.tables import ONCE, OTHERWISE, bodies, checkpoints, records
 
 COLUMNS = (

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from tests.benchmarks.gateway.contender import Launch, Place, Upstream, upstream_command
+from tests.benchmarks.gateway.contender import FAST, Launch, Place, Upstream, Way
 from tests.benchmarks.gateway.many import TOOLS, UPSTREAMS
 from tests.benchmarks.gateway.ours import served
 from tests.benchmarks.gateway.processes import Processes, cpu_seconds, free_port, resident_mib
@@ -26,7 +26,7 @@ PAUSE = 0.02
 def sheets(folder: Path, runs: int) -> Iterator[Sheet]:
     """The first start after the approvals once, and later ones several times."""
     with tempfile.TemporaryDirectory(prefix="mcpguard-benchmark-", dir=folder) as own:
-        upstreams = [Upstream(f"up{number:02}", command=upstream_command(TOOLS)) for number in range(UPSTREAMS)]
+        upstreams = [Upstream(f"up{number:02}", command=FAST.command(Way.STDIO, str(TOOLS))) for number in range(UPSTREAMS)]
         launch = served(Place(Path(own), free_port(), upstreams))
         rows = [_started(launch, Path(own), "first")]
         rows += [_started(launch, Path(own), "later") for _ in range(runs)]
