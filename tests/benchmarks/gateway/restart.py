@@ -26,7 +26,9 @@ PAUSE = 0.02
 def sheets(folder: Path, runs: int) -> Iterator[Sheet]:
     """The first start after the approvals once, and later ones several times."""
     with tempfile.TemporaryDirectory(prefix="mcpguard-benchmark-", dir=folder) as own:
-        upstreams = [Upstream(f"up{number:02}", command=FAST.command(Way.STDIO, str(TOOLS))) for number in range(UPSTREAMS)]
+        upstreams = [
+            Upstream(f"up{number:02}", command=FAST.command(Way.STDIO, str(TOOLS))) for number in range(UPSTREAMS)
+        ]
         launch = served(Place(Path(own), free_port(), upstreams))
         rows = [_started(launch, Path(own), "first")]
         rows += [_started(launch, Path(own), "later") for _ in range(runs)]
