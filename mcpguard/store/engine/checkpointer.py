@@ -22,7 +22,7 @@ LONG: Final = 16_384
 log = structlog.get_logger("mcpguard.store")
 
 
-class Checkpoint(Protocol):
+class PageMover(Protocol):
     """Moves committed pages to the file and returns how many the WAL held."""
 
     def __call__(self, *, stop_writers: bool) -> int: ...
@@ -31,7 +31,7 @@ class Checkpoint(Protocol):
 class Checkpointer:
     """Counts the commits to one database. It is used by one thread at a time."""
 
-    def __init__(self, checkpoint: Checkpoint) -> None:
+    def __init__(self, checkpoint: PageMover) -> None:
         self._checkpoint = checkpoint
         self._commits = 0
         self._thread: threading.Thread | None = None
