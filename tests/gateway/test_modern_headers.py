@@ -54,14 +54,14 @@ def ours(ask: Callable[[], object]) -> Outcome:
     try:
         found = ask()
     except HttpRefusal as refusal:
-        return refusal.status, refusal.code, str(refusal), refusal.data
+        return refusal.status, refusal.code, refusal.data
     return (found.version, found.info) if isinstance(found, ModernClient) else ()
 
 
 def theirs(found: inbound.InboundModernRoute | inbound.InboundLadderRejection | None) -> Outcome:
     """What the SDK makes of it."""
     if isinstance(found, inbound.InboundLadderRejection):
-        return inbound.ERROR_CODE_HTTP_STATUS[found.code], found.code, found.message, found.data
+        return inbound.ERROR_CODE_HTTP_STATUS[found.code], found.code, found.data
     return (found.protocol_version, found.client_info) if found else ()
 
 

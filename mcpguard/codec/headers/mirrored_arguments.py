@@ -70,18 +70,18 @@ def disagreement(schema: object, arguments: Mapping[str, Any], headers: Mapping[
         if sent is None and expected is None:
             continue
         if value is None:
-            return f"{name} header is present but the request body's {argument!r} argument is absent"
+            return f"the header {name} was sent, but the call has no argument {argument!r}"
         if sent is None:
-            return f"{name} header is missing but the request body's {argument!r} argument is present"
+            return f"the call has an argument {argument!r}, which the header {name} has to repeat"
         decoded = decode_header(sent)
         if expected is not None and decoded is None:
-            return f"{name} header carries a malformed base64 sentinel value"
+            return f"the header {name} is not valid base64"
         if (
             expected is None
             or decoded is None
             or not (decoded == expected or _is_same_integer(schema, path, value, decoded))
         ):
-            return f"{name} header does not match the request body's {argument!r} argument"
+            return f"the header {name} differs from the argument {argument!r}"
     return None
 
 

@@ -1,6 +1,6 @@
 """Checks what a self-contained request says of itself, in its body and again in its headers.
 
-The sentences, codes and statuses are those of the MCP SDK, which is too slow to load for this (tests compare the two).
+The codes and statuses are those of the MCP SDK, which is too slow to load for this (tests compare the two).
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,25 +61,25 @@ def read_client(method: str, params: Mapping[str, Any] | None, headers: Mapping[
     needed = (envelope.PROTOCOL, envelope.CAPABILITIES)
     if not isinstance(meta, dict):
         keys = " and ".join(map(repr, needed))
-        raise _refusal(INVALID_PARAMS, f"params._meta must be an object carrying the required {keys} envelope keys")
+        raise _refusal(INVALID_PARAMS, f"params._meta has to be an object with {keys}")
     if missing := [key for key in needed if key not in meta]:
-        raise _refusal(INVALID_PARAMS, f"params._meta is missing the required envelope key(s): {', '.join(missing)}")
+        raise _refusal(INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}")
     version = meta[envelope.PROTOCOL]
     # A client that contradicts itself is told so first, whatever revision it speaks.
     if not isinstance(version, str) or headers.get(_VERSION) != version:
-        raise _mismatch(_VERSION, "envelope's protocol version")
+        raise _mismatch(_VERSION, "protocol version in params._meta")
     if headers.get(_METHOD) != method:
-        raise _mismatch(_METHOD, "body's method")
+        raise _mismatch(_METHOD, "method of the request")
     named_by = NAMED_BY.get(method)
     name = (params or {}).get(named_by) if named_by else None
     if name is not None and decode_header(headers.get(_NAME)) != name:
-        raise _mismatch(_NAME, f"body's {named_by!r} parameter")
+        raise _mismatch(_NAME, f"parameter {named_by!r} of the request")
     check_version(version)
     return ModernClient(version, meta.get(envelope.CLIENT))
 
 
 def _mismatch(header: str, what: str) -> HttpRefusal:
-    return _refusal(HEADER_MISMATCH, f"{header} header does not match the request {what}")
+    return _refusal(HEADER_MISMATCH, f"the header {header} differs from the {what}")
 
 
 def _refusal(code: int, sentence: str, data: Mapping[str, Any] | None = None) -> HttpRefusal:
