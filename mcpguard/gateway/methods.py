@@ -107,12 +107,20 @@ class Methods:
         return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, _gone())
 
     async def _work(self, request: Request, exchange: Exchange) -> Result | Failure:
+        client, method, params = exchange.client, request.method, request.params or {}
         try:
-            return Result(request.id, await self._answer(exchange, request.method, request.params or {}))
+            answer = self._table.get(method)
+            if answer is None:
+                raise unknown_method()  # noqa: TRY301 - as it is refused for everything else
+            await validate_request(method, client.version, params)
+            result = await answer(exchange, params)
+            if client.era is Era.MODERN:
+                result = envelope.modern_result(method, result, US)
+            return Result(request.id, result)
         except ServerAnsweredError as passed:
             return Failure(request.id, passed.error)
         except RequestRejected as rejected:
-            return self._rejected(exchange.client, request, rejected)
+            return self._rejected(client, request, rejected)
         except Exception:
             log.exception("gateway.failed", method=visible(request.method[:100]))
             return Failure(request.id, own_error(INTERNAL_ERROR, Reason.GUARD_ERROR.sentence))
@@ -174,15 +182,6 @@ class Methods:
 
     def _seen_by(self, client: Client) -> Catalog:
         return self._views.in_scope(self._guard.catalog, client.caller.scope)
-
-    async def _answer(self, exchange: Exchange, method: str, params: Params) -> dict[str, Any]:
-        client = exchange.client
-        answer = self._table.get(method)
-        if answer is None:
-            raise unknown_method()
-        await validate_request(method, client.version, params)
-        result = await answer(exchange, params)
-        return envelope.modern_result(method, result, US) if client.era is Era.MODERN else result
 
     def _offered(self, client: Client, capability: Capability) -> CatalogEntry | None:
         pinned = self._seen_by(client).find(capability.server, capability.kind, capability.name)

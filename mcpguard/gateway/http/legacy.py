@@ -120,13 +120,14 @@ class Legacy:
 
         line = session.questions.line()
 
-        async def work(say: Say) -> tuple[int, bytes]:
+        async def work(say: Say) -> Result | Failure:
             answer: Result | Failure = Failure(request.id, own_error(CANCELLED, "the request was cancelled"))
             with self._sessions.calling(session, request.id):
                 answer = await self._methods.reply(Exchange(session.client, request, say, line), request)
-            return 200, write(answer)
+            return answer  # noqa: RET504 - the block is left early where the request is cancelled
 
-        await reply(here, receive, send, work, (_named(session),), left=line.lose, quiet=self._patience.quiet)
+        headers, quiet = (_named(session),), self._patience.quiet
+        await reply(here, receive, send, work, headers, statuses={}, left=line.lose, quiet=quiet)
 
 
 def _named(session: ClientSession) -> tuple[bytes, bytes]:

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from mcpguard.codec import envelope
 from mcpguard.codec.headers.mirrored_arguments import PREFIX, disagreement
-from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, write
+from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, Result
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange, Say
@@ -83,9 +83,7 @@ class Modern:
     def _answer(
         self, here: OpenRequest, request: Request, client: Client, receive: Receive, send: Send
     ) -> Awaitable[None]:
-        async def work(say: Say) -> tuple[int, bytes]:
-            answer = await self._methods.reply(Exchange(client, request, say), request)
-            status = STATUSES.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
-            return status, write(answer)
+        def work(say: Say) -> Awaitable[Result | Failure]:
+            return self._methods.reply(Exchange(client, request, say), request)
 
-        return reply(here, receive, send, work, left=here.leave, quiet=self._patience.quiet)
+        return reply(here, receive, send, work, statuses=STATUSES, left=here.leave, quiet=self._patience.quiet)

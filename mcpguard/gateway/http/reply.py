@@ -8,13 +8,13 @@ Rules kept here:
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 import anyio
 from starlette.types import Receive, Send
 
-from mcpguard.codec.messages import Notification, Request, write
+from mcpguard.codec.messages import Failure, Notification, Request, Result, write
 from mcpguard.gateway.client_request import Say
 from mcpguard.gateway.http.plain import Headers, send_answer
 from mcpguard.gateway.open_requests import OpenRequest
@@ -27,7 +27,9 @@ STREAM = (
 )
 KEEP_ALIVE = b": \n\n"
 PROMPT_SECONDS = 0.02
-Work = Callable[[Say], Awaitable[tuple[int, bytes]]]
+Work = Callable[[Say], Awaitable[Result | Failure]]
+Statuses = Mapping[int, int]
+"""The HTTP status for the code of an error; 200 for all others, as for a result."""
 
 
 def event(message: bytes) -> bytes:
@@ -42,16 +44,17 @@ async def reply(
     work: Work,
     headers: Headers = (),
     *,
+    statuses: Statuses,
     left: Callable[[], None],
     quiet: float,
 ) -> None:
-    """Do the work and send the status and the message that it returns. `left` is called if the client disconnects
-    first.
-    """
+    """Do the work and send the message that it returns. `left` is called if the client disconnects first."""
     answer = _Answer(here, send, tuple(headers))
     later = asyncio.get_running_loop().call_later(PROMPT_SECONDS, answer.watch, receive, left, quiet)
     try:
-        await answer.finish(*await work(answer.say))
+        said = await work(answer.say)
+        status = statuses.get(said.error["code"], 200) if isinstance(said, Failure) else 200
+        await answer.finish(status, write(said))
     finally:
         later.cancel()
         if answer.tasks:
