@@ -51,10 +51,10 @@ class Chained:
             each(self._connection)
         self.chain.prepare(self._connection)
         if fails:
-            self._connection.rollback()
+            self._backend.roll_back(self._connection)
             self.chain.discard()
         else:
-            self._connection.commit()
+            self._backend.commit(self._connection)
             self.chain.confirm()
 
     def doubted(self, *work: Work) -> None:
@@ -64,7 +64,7 @@ class Chained:
         for each in work:
             each(self._connection)
         self.chain.prepare(self._connection)
-        self._connection.commit()
+        self._backend.commit(self._connection)
         self.chain.discard()
 
     def start(self) -> None:
