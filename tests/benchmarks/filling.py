@@ -69,7 +69,7 @@ def fill(settings: Settings, records: int, *, kept: bool = True) -> None:
         for _ in range(every // 2):
             source.call()
         chain.prepare(connection)
-        connection.commit()
+        backend.commit(connection)
         chain.confirm()
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("ANALYZE")  # a server in use does so by itself; without, it misjudges every page
