@@ -5,6 +5,7 @@ Some packages import all that they have; of these, single modules are imported.
 
 import gc
 import sys
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,4 +33,10 @@ def import_part(package: str, part: str) -> ModuleType:
 def freeze_loaded() -> None:
     """Keep what was loaded late out of garbage collection too, in a process that does so with what it loaded before."""
     if gc.get_freeze_count():
-        gc.freeze()
+        _freeze(len(sys.modules))
+
+
+@cache
+def _freeze(_modules: int) -> None:
+    # Only if something was loaded: with the modules everything is kept for ever that is garbage by now.
+    gc.freeze()

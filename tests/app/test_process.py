@@ -25,3 +25,25 @@ def test_while_a_message_full_of_objects_is_read_the_collector_does_not_walk_eve
     """It would stop everything, again and again, while somebody's message grows."""
     done = subprocess.run([sys.executable, "-c", READS], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["0"]
+
+
+LOADS_LATE = """
+import gc
+from mcpguard.app.process import steady
+from mcpguard.library_parts import freeze_loaded
+
+steady()
+freeze_loaded()
+kept, before = [[] for _ in range(10_000)], gc.get_freeze_count()
+freeze_loaded()
+print(gc.get_freeze_count() - before)
+import xmlrpc.client
+freeze_loaded()
+print(gc.get_freeze_count() - before >= 10_000)
+"""
+
+
+def test_what_is_there_is_kept_out_of_collection_only_where_something_was_loaded() -> None:
+    """Whatever is garbage in that moment is kept for ever."""
+    done = subprocess.run([sys.executable, "-c", LOADS_LATE], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "True"]
