@@ -53,6 +53,10 @@ class FakeClock:
         self._elapsed += seconds
         self._sleepers = [(due + seconds, order, event) for due, order, event in self._sleepers]
 
+    def has_sleeper(self, seconds: float) -> bool:
+        """Whether somebody sleeps for exactly so long from now."""
+        return any(due == self._elapsed + seconds for due, _, _ in self._sleepers)
+
     def due_within(self, seconds: float) -> bool:
         """Whether anybody would wake if so much time passed."""
         return bool(self._sleepers) and self._sleepers[0][0] <= self._elapsed + seconds
