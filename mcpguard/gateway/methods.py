@@ -273,9 +273,7 @@ class Methods:
         RequestRejected or ServerAnsweredError.
         """
         exchange.server = meant.capability.server
-        told = await self._guard.calls.handle(call_request(exchange, method, meant, params), exchange)
-        if told.error is not None:
-            raise ServerAnsweredError(told.error)
+        told = _passed_on(await self._guard.calls.handle(call_request(exchange, method, meant, params), exchange))
         if told.result is not None:
             return told.result
         said = refusal(told)
@@ -286,10 +284,14 @@ class Methods:
     async def _carried_out(self, exchange: Exchange, wanted: CallRequest) -> CallResult:
         """Make a call and return its result or refusal. Raises ServerAnsweredError with a server's own error."""
         exchange.server = wanted.capability.server
-        told = await self._guard.calls.handle(wanted, exchange)
-        if told.error is not None:
-            raise ServerAnsweredError(told.error)
-        return told
+        return _passed_on(await self._guard.calls.handle(wanted, exchange))
+
+
+def _passed_on(told: CallResult) -> CallResult:
+    """Return a result or a refusal. Raises ServerAnsweredError with a server's own error."""
+    if told.error is not None:
+        raise ServerAnsweredError(told.error)
+    return told
 
 
 def _gone() -> RequestRejected:

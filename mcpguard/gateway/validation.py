@@ -16,7 +16,7 @@ from mcpguard.codec.members import TASK, unknown_member
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.errors import InvalidName
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, RequestRejected
-from mcpguard.library_parts import freeze_loaded
+from mcpguard.slow_libraries import freeze_loaded
 from mcpguard.text.visible import visible
 
 LONGEST_NAME = 1024

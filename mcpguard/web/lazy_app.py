@@ -6,7 +6,7 @@ import anyio
 from anyio import to_thread
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcpguard.library_parts import freeze_loaded
+from mcpguard.slow_libraries import freeze_loaded
 
 
 class LazyApp:

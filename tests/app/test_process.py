@@ -30,7 +30,7 @@ def test_while_a_message_full_of_objects_is_read_the_collector_does_not_walk_eve
 LOADS_LATE = """
 import gc
 from mcpguard.app.process import steady
-from mcpguard.library_parts import freeze_loaded
+from mcpguard.slow_libraries import freeze_loaded
 
 steady()
 freeze_loaded()

@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcpguard.domain.screening import Screening
+from mcpguard.inspection.detectors.hidden_text import is_suspicious
 from mcpguard.inspection.replies import hidden_characters, reply_findings
 from mcpguard.inspection.replies.screening import OutOfTime, is_plain, screen_reply
 from mcpguard.policy.secrets.known_secrets import KnownSecrets, tells_secret
@@ -132,3 +133,9 @@ def test_text_that_is_said_to_be_bytes_is_read_and_pictures_are_not() -> None:
 )
 def test_which_values_tell_a_secret(name: str, value: str, referenced: bool, tells: bool) -> None:
     assert tells_secret(name, value, referenced=referenced) is tells
+
+
+@pytest.mark.parametrize("code", range(128))
+def test_a_plain_text_is_passed_over_only_where_no_character_of_it_is_suspicious(code: int) -> None:
+    for text in (chr(code), f"a {chr(code)}\n\tb"):
+        assert hidden_characters.may_hide(text) == any(map(is_suspicious, text))

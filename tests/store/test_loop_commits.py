@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.store.engine import checkpointer
+from mcpguard.store.engine import checkpointer, writer
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.sqlite import SQLite
 from mcpguard.store.engine.store import Store, open_store
@@ -104,6 +104,32 @@ async def test_the_loop_does_not_wait_for_another_programs_lock(tmp_path: Path) 
             assert not stored.is_set()
         await stored.wait()
         assert await names(store) == ["late"]
+
+
+async def test_after_a_slow_commit_the_thread_waits_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a disk that stalls the loop is held up once, and not by every call."""
+    monkeypatch.setattr(writer, "SLOW_SECONDS", -1.0)  # whatever a commit takes is slow
+    monkeypatch.setattr(writer, "SLOW_FOR", LONG)
+    async with opened(tmp_path / "test.db", Tally()) as store:
+        here = threading.current_thread()
+        assert await store.writer.submit(lambda _: threading.current_thread(), bare=True) is here
+        assert await store.writer.submit(lambda _: threading.current_thread(), bare=True) is not here
+
+
+async def test_more_than_a_batch_is_left_to_the_thread(tmp_path: Path) -> None:
+    threads: list[threading.Thread] = []
+    async with opened(tmp_path / "test.db", Tally()) as store, anyio.create_task_group() as tasks:
+        for _ in range(65):
+            job = partial(_note_thread, threads)
+            tasks.start_soon(partial(store.writer.submit, job, bare=True))
+    assert len(threads) == 65
+    assert threading.current_thread() not in threads
+
+
+def _note_thread(threads: list[threading.Thread], _: Connection) -> None:
+    threads.append(threading.current_thread())
 
 
 async def test_a_transaction_that_fails_on_the_loop_leaves_no_lock_and_the_next_one_works(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import threading
 from functools import lru_cache
 from typing import Final
 
-from mcpguard.library_parts import import_part
+from mcpguard.slow_libraries import import_part
 
 _SHORTEST: Final = 3
 _KNOWN: Final = 65_536

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from mcpguard.catalog.shelf import Shelf
 from mcpguard.codec.uris import LONGEST_URI, is_harmless, is_relative, users_in
 from mcpguard.domain.capabilities import Capability, CapabilityKind
-from mcpguard.library_parts import import_part
 from mcpguard.policy.prefixes import is_under_prefix
+from mcpguard.slow_libraries import import_part
 
 if TYPE_CHECKING:
     from mcp.shared.uri_template import UriTemplate

@@ -3,7 +3,7 @@
 Rules kept here:
 1. The file, its WAL and every backup are readable only by the guard's own account.
 2. A commit to a file that was unlinked or replaced succeeds silently, so the files are compared with the open ones
-   before a batch, and again before its changes are reported as stored.
+   before its changes are reported as stored; on the writer's thread before a batch, too.
 3. The driver does not begin transactions itself: writers use `BEGIN IMMEDIATE`, so that another process's lock is met
    at the start of a transaction and not in the middle.
 4. Deleted content is overwritten, so that it cannot be recovered from the file.
@@ -45,7 +45,6 @@ class SQLite:
         self.quick = True
         self._wal_name = self.name + "-wal"
         self._busy_timeout = busy_timeout
-        self._driver: sqlite3.Connection | None = None
         self._durability: Durability | None = None
         self._waits = True
         self._checkpointer = Checkpointer(self.checkpoint)
@@ -76,18 +75,17 @@ class SQLite:
         except SQLAlchemyError as error:
             raise StoreUnavailable(f"{self.path} cannot be opened: {cause(error)}") from error
         self._identity = _identity(self.name)
-        self._driver = _driver(connection)
         return connection
 
     def note_disconnect(self) -> None:
-        self._driver = self._durability = None
+        self._durability = None
         self._waits = True
         self._wal = None  # closing the last connection deletes the WAL
         for engine in self._engines:
             engine.dispose()  # readers must not continue with the deleted WAL
 
     def begin(self, connection: Connection, durability: Durability, *, wait: bool = True) -> None:
-        driver = self._driver or _driver(connection)
+        driver = _driver(connection)
         if durability is not self._durability:  # SQLite ignores the pragma inside a transaction
             level = "FULL" if durability is Durability.SYNCED else "NORMAL"
             driver.execute(f"PRAGMA synchronous={level}")
@@ -107,7 +105,7 @@ class SQLite:
         if connection.in_transaction():
             connection.commit()
         else:
-            (self._driver or _driver(connection)).execute("COMMIT")
+            _driver(connection).execute("COMMIT")
         self._checkpointer.note_commit()
 
     def roll_back(self, connection: Connection) -> None:

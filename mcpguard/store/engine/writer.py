@@ -155,9 +155,7 @@ class Writer:
 
     def _give_up(self, jobs: Sequence[Job], error: BaseException) -> None:
         """Undo a transaction that failed on the loop. The thread opens a new connection, which can take long."""
-        log.error("store.batch_failed", jobs=len(jobs), error=str(outage(error)))
-        for job in jobs:
-            job.error = outage(error)
+        _fail_all(jobs, error)
         self._is_broken = True
         self._participant.discard()
         if self._connection is not None:
@@ -235,9 +233,7 @@ class Writer:
             savepoint.commit()
 
     def _undo(self, jobs: Sequence[Job], error: BaseException) -> None:
-        log.error("store.batch_failed", jobs=len(jobs), error=str(outage(error)))
-        for job in jobs:
-            job.error = outage(error)
+        _fail_all(jobs, error)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -274,3 +270,9 @@ class Writer:
     def _told(self, jobs: Sequence[Job]) -> None:
         self._in_thread -= len(jobs)
         report_all(jobs)
+
+
+def _fail_all(jobs: Sequence[Job], error: BaseException) -> None:
+    log.error("store.batch_failed", jobs=len(jobs), error=str(outage(error)))
+    for job in jobs:
+        job.error = outage(error)
