@@ -30,7 +30,7 @@ from mcpguard.gateway.http.http_door import HttpDoor
 from mcpguard.gateway.methods import Methods
 from mcpguard.guard.people.passwords import Cost
 from mcpguard.ledger.checkpoints import Checkpoint
-from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.verify.report import LOG_ONLY, KeyTrust, Report
 from mcpguard.ledger.verify.verify import verify
 from mcpguard.settings.load import load
@@ -44,6 +44,7 @@ from mcpguard.web.gate.peer import OperatorPeer
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 from tests.clock import FakeClock
+from tests.recording import record
 from tests.witnesses import watched
 
 PORT = 8080
@@ -90,7 +91,7 @@ class World:
             entry.permit()
             return outcome or Outcome.answer()
 
-        return await self.now.ledger.record(opening or self.opening(), work, unconditionally)
+        return await record(self.now.ledger, opening or self.opening(), work)
 
     async def settle(self) -> None:
         """Let everything that was set in motion come to rest, on the writer's thread too."""

@@ -22,15 +22,15 @@ from mcpguard.guard.callers.grants import CallerGrants
 from mcpguard.guard.calls.caller_budgets import CallerBudgets
 from mcpguard.guard.calls.explanation import is_anybody
 from mcpguard.guard.calls.handle import Calls
-from mcpguard.guard.calls.held_calls import HeldCalls
-from mcpguard.guard.calls.hold_answers import HoldAnswers
-from mcpguard.guard.calls.hold_rules import HoldRules
+from mcpguard.guard.calls.holds.held_calls import HeldCalls
+from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
+from mcpguard.guard.calls.holds.hold_rules import HoldRules
+from mcpguard.guard.calls.holds.open_holds import Tickets
+from mcpguard.guard.calls.holds.waiting_call import WaitingCalls
 from mcpguard.guard.calls.judgement import CallJudge
 from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.guard.calls.open_call import CallServices
-from mcpguard.guard.calls.open_holds import Tickets
 from mcpguard.guard.calls.screening import Screener
-from mcpguard.guard.calls.waiting_call import WaitingCalls
 from mcpguard.guard.guard import AgentServices, CallTraffic, Guard, GuardFacts, LogProof, Review, Staff
 from mcpguard.guard.people.first_user import FirstUserSetup
 from mcpguard.guard.people.operators import OperatorTokens

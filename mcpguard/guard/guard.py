@@ -21,7 +21,7 @@ from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.callers.grants import CallerGrants
 from mcpguard.guard.calls.explanation import explain_to_agent
 from mcpguard.guard.calls.handle import Calls
-from mcpguard.guard.calls.held_calls import HeldCalls
+from mcpguard.guard.calls.holds.held_calls import HeldCalls
 from mcpguard.guard.calls.judgement import CallJudge
 from mcpguard.guard.people.first_user import FirstUserSetup
 from mcpguard.guard.people.operators import OperatorTokens

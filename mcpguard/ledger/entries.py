@@ -1,30 +1,43 @@
 """An entry: one call while it is open.
 
-Rules kept here (to enforce them, an entry runs a function instead of being opened and closed by its user):
+Rules kept here (to enforce them, an entry is a block of code: `async with`):
 1. An entry hands out a `Permit` only while the verdict that is *stored* for it allows the call; nothing is sent to an
    upstream without one.
-2. However the work ends (an outcome, an exception, a cancellation), exactly one closing is stored, before the caller
-   learns the result. It records the outcome that the work reports, unless that cannot be true.
+2. The opening is stored before the block begins. However the block ends (an outcome, an exception, a cancellation),
+   exactly one closing is stored, before the caller learns the result. It records the outcome that the block reports,
+   unless that cannot be true.
 3. Before the permit nothing was sent, so a failure is a refusal. After it, the outcome of a failure is unknown, unless
    the holder of the permit knows that nothing was sent after all.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 import anyio
+import structlog
 
 from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
-from mcpguard.domain.calls.records import Permit
+from mcpguard.domain.calls.records import Opening, Permit
 from mcpguard.domain.calls.verdicts import Allow, Hold, Verdict
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import EntryMisused, LedgerUnavailable
 from mcpguard.domain.reasons import Reason
+from mcpguard.ledger.format import call_fields, opening_fields
+from mcpguard.ledger.recordable import recordable
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.durability import Durability
 
+if TYPE_CHECKING:
+    from mcpguard.ledger.ledger import Ledger
+
 Still = Callable[[Connection], bool]
 """Whether the store still has what a verdict is based on."""
-Release = Callable[[str, Verdict, Still], Awaitable[None]]
+NOTHING_SAID = Outcome.refusal(Reason.GUARD_ERROR)
+"""The outcome of a block that does not say how the call ended."""
+_SENT = {OutcomeKind.ANSWERED, OutcomeKind.FAILED}
+_NOT_SENT = {OutcomeKind.REFUSED, OutcomeKind.HELD}
+log = structlog.get_logger("mcpguard.ledger")
 
 
 def unconditionally(_: Connection) -> bool:
@@ -32,62 +45,88 @@ def unconditionally(_: Connection) -> bool:
     return True
 
 
-_SENT = {OutcomeKind.ANSWERED, OutcomeKind.FAILED}
-_NOT_SENT = {OutcomeKind.REFUSED, OutcomeKind.HELD}
-
-
 class Entry:
-    """An open call: holds its stored verdict, and hands out the permit to send it."""
+    """One call from its stored opening to its stored closing: hands out the permit to send it.
 
-    def __init__(self, id_: str, verdict: Verdict, store_release: Release) -> None:
-        self.id = id_
-        self._verdict = verdict
-        self._store_release = store_release
+    The block says in `outcome` how the call ended. Behind the block, when the call has `ended`, that is the outcome
+    that the caller is told.
+    """
+
+    def __init__(self, ledger: "Ledger", opening: Opening, still: Still, began: float) -> None:
+        self.outcome = NOTHING_SAID
+        self.ended = False
+        self.opening = opening
+        self.fields = recordable(opening_fields(opening))
+        self.call = call_fields(self.fields)
+        self.still = still
+        self.began = began
+        self._ledger = ledger
+        self._verdict = opening.verdict
         self._permitted = False
-        self._ended = False
 
-    async def release(self, verdict: Verdict, still: Still) -> None:
-        """Store the verdict that ends a hold. `still` is asked in that transaction. Raises Overtaken."""
-        if self._ended or not isinstance(self._verdict, Hold):
-            raise EntryMisused(f"entry {self.id} is not held")
-        # Stored first: an answer to a hold that was not stored allows nothing.
-        await self._store_release(self.id, verdict, still)
-        self._verdict = verdict
+    async def __aenter__(self) -> Self:
+        """Store the opening. Raises Overtaken where the store no longer has what the verdict is based on, and
+        LedgerUnavailable."""
+        try:
+            await self._ledger.store_opening(self)
+        except LedgerUnavailable:
+            self.ended, self.outcome = True, Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
+            raise
+        return self
 
-    def permit(self) -> Permit:
-        """Return the permit that sending needs. From here on, something may have been executed."""
-        if self._ended:
-            raise EntryMisused(f"entry {self.id} has ended")
-        if not isinstance(self._verdict, Allow):
-            raise EntryMisused(f"entry {self.id} is not allowed: {self._verdict}")
-        self._permitted = True
-        return Permit(self.id)
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self.ended = True
+        said = self.outcome
+        outcome = self._true_outcome(said) if error is None else self._outcome_after(error)
+        if error is None and outcome != said:
+            log.error("ledger.corrected", entry=self.id, said=said.kind.value, recorded=outcome.kind.value)
+        self.outcome = await self._ledger.store_closing(self, outcome)
+        return isinstance(error, LedgerUnavailable)
+
+    @property
+    def id(self) -> str:
+        return self.opening.entry
 
     @property
     def permitted(self) -> bool:
         """Whether a permit was handed out and may have been used."""
         return self._permitted
 
+    def permit(self) -> Permit:
+        """Return the permit that sending needs. From here on, something may have been executed."""
+        if self.ended:
+            raise EntryMisused(f"entry {self.id} has ended")
+        if not isinstance(self._verdict, Allow):
+            raise EntryMisused(f"entry {self.id} is not allowed: {self._verdict}")
+        self._permitted = True
+        return Permit(self.id)
+
     def mark_unsent(self) -> None:
         """Take note that the permit was not used: not one byte was sent."""
         self._permitted = False
 
-    def true_outcome(self, said: Outcome) -> Outcome:
-        """The outcome to record for work that returned `said`, corrected where that cannot be true."""
-        self._ended = True
-        # A refusal after the permit would hide a call that may have been executed.
-        if self._permitted and said.kind in _NOT_SENT:
-            return Outcome.unknown(said.reason or Reason.GUARD_ERROR)
-        # Work that claims an answer without a permit cannot be true; what happened is not known.
-        if not self._permitted and said.kind in _SENT:
-            return Outcome.unknown(Reason.GUARD_ERROR)
-        if not self._permitted and said.executed is not Executed.NO:
-            return Outcome(said.kind, Executed.NO, said.reason)
-        return said
+    async def release(self, verdict: Verdict, still: Still) -> None:
+        """Store the verdict that ends a hold. `still` is asked in that transaction. Raises Overtaken."""
+        if self.ended or not isinstance(self._verdict, Hold):
+            raise EntryMisused(f"entry {self.id} is not held")
+        # Stored first: an answer to a hold that was not stored allows nothing.
+        await self._ledger.store_release(self, verdict, still)
+        self._verdict = verdict
 
-    def outcome_after(self, error: BaseException) -> Outcome:
-        """The outcome to record for work that raised `error`."""
-        self._ended = True
+    def _true_outcome(self, said: Outcome) -> Outcome:
+        """The outcome to record for a block that said `said`, corrected where that cannot be true."""
+        # A refusal after the permit would hide a call that may have been executed.
+        if self._permitted:
+            return Outcome.unknown(said.reason or Reason.GUARD_ERROR) if said.kind in _NOT_SENT else said
+        # A block that claims an answer without a permit cannot be true; what happened is not known.
+        if said.kind in _SENT:
+            return Outcome.unknown(Reason.GUARD_ERROR)
+        return said if said.executed is Executed.NO else Outcome(said.kind, Executed.NO, said.reason)
+
+    def _outcome_after(self, error: BaseException) -> Outcome:
+        """The outcome to record for a block that raised `error`."""
         if isinstance(error, anyio.get_cancelled_exc_class()):
             # Sent and then cancelled: the server may have executed it all the same.
             return Outcome.cancellation(Executed.UNKNOWN if self._permitted else Executed.NO)

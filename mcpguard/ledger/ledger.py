@@ -11,11 +11,10 @@ Rules kept here:
    servers is masked here.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from typing import TypeVar, assert_never, cast
+from typing import TypeVar, cast
 
 import anyio
 import structlog
@@ -23,10 +22,9 @@ import structlog
 from mcpguard.domain.calls.bodies import Body
 from mcpguard.domain.calls.outcomes import Executed, Outcome
 from mcpguard.domain.calls.records import Opening, RecordKind
-from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
-from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.calls.verdicts import Deny, Verdict
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.errors import LedgerUnavailable, Overtaken, StoreUnavailable, Unrecordable
+from mcpguard.domain.errors import EntryMisused, LedgerUnavailable, Overtaken, StoreUnavailable, Unrecordable
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import CheckpointCause, SignedCheckpoint
@@ -43,8 +41,6 @@ from mcpguard.store.rows import records
 from mcpguard.text.visible import visible
 
 T = TypeVar("T")
-Work = Callable[[Entry], Awaitable[Outcome]]
-Broken = Callable[[Outcome], None]
 Append = Callable[[RecordKind, Fields], int]
 """Adds a record to the running transaction, and returns its number. Raises Unrecordable."""
 log = structlog.get_logger("mcpguard.ledger")
@@ -111,38 +107,29 @@ class Ledger:
             self._quiet = anyio.Event()
             await self._quiet.wait()
 
-    async def record(self, opening: Opening, work: Work, still: Still, broken: Broken = lambda _: None) -> Outcome:
-        """Record a call around its work. Where the work does not say how it ended, the entry does (see `entries`).
+    def open(self, opening: Opening, still: Still) -> Entry:
+        """Return the entry of a call, to be made in its `async with` block.
 
-        The work runs only if the stored verdict does not deny the call. Returns the outcome that the caller is told.
-        `still` is asked in the transaction that would store the verdict; if it says no, nothing is recorded and
-        Overtaken is raised. If the work raises, so does this, after `broken` was called with the recorded outcome.
+        The block runs only once the verdict is stored. `still` is asked in the transaction that would store it; if it
+        says no, nothing is recorded and Overtaken is raised. Raises LedgerUnavailable where it cannot be stored.
         """
-        began, fields = self._clock.monotonic(), recordable(opening_fields(opening))
+        return Entry(self, opening, still, self._clock.monotonic())
+
+    async def refuse(self, opening: Opening) -> Outcome:
+        """Record a denied call, its opening and its closing in one transaction. Returns what the caller is told."""
+        if not isinstance(opening.verdict, Deny):
+            raise EntryMisused(f"entry {opening.entry} is not denied")
+        outcome, fields = Outcome.refusal(opening.verdict.reason), recordable(opening_fields(opening))
+
+        def job(_: Connection) -> None:
+            self.chain.append(RecordKind.OPENED, fields, opening.arguments)
+            self._append_closing(opening.entry, outcome, 0, call_fields(fields))
+
         try:
-            match opening.verdict:
-                case Deny(reason):
-                    return await self._refuse(opening, fields, Outcome.refusal(reason))
-                case Allow() | Hold():
-                    await self._open(opening, fields, still)
-                case _:
-                    assert_never(opening.verdict)
+            await self._store(job, Durability.COMMITTED)
         except LedgerUnavailable:
             return Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
-        call = call_fields(fields)
-        entry = Entry(opening.entry, opening.verdict, partial(self._release, opening.effect, call))
-        try:
-            said = await work(entry)
-        except LedgerUnavailable as error:
-            outcome = entry.outcome_after(error)
-        except BaseException as error:
-            broken(await self._close(entry.id, entry.outcome_after(error), began, call))
-            raise
-        else:
-            outcome = entry.true_outcome(said)
-            if outcome != said:
-                log.error("ledger.corrected", entry=entry.id, said=said.kind.value, recorded=outcome.kind.value)
-        return await self._close(entry.id, outcome, began, call)
+        return outcome
 
     async def note(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> None:
         """Record a fact that neither opens nor closes a call. Raises LedgerUnavailable."""
@@ -179,38 +166,35 @@ class Ledger:
                 with suppress(LedgerUnavailable):  # noted as an outage; the next record brings the next checkpoint
                     await self.checkpoint(CheckpointCause.TIME)
 
-    async def _open(self, opening: Opening, fields: Fields, still: Still) -> None:
-        self._live.add(opening.entry)  # before it is queued: `_resume` must not close it as a lost one
+    async def store_opening(self, entry: Entry) -> None:
+        """Store the opening of an entry. Raises Overtaken and LedgerUnavailable."""
+        opening = entry.opening
+        if isinstance(opening.verdict, Deny):
+            raise EntryMisused(f"entry {entry.id} is denied")
+        self._live.add(entry.id)  # before it is queued: `_resume` must not close it as a lost one
         queued = self.outage is None
 
         def job(connection: Connection) -> bool:
-            holds = still(connection)
+            holds = entry.still(connection)
             if holds:
-                self.chain.append(RecordKind.OPENED, fields, opening.arguments)
+                self.chain.append(RecordKind.OPENED, entry.fields, opening.arguments)
             return holds
 
         try:
             opened = await self._store(job, durability(opening.verdict, opening.effect))
         except LedgerUnavailable:
-            self._live.discard(opening.entry)
+            self._live.discard(entry.id)
             if queued:  # the error may hide a commit that succeeded
-                self._disowned.add(opening.entry)
+                self._disowned.add(entry.id)
             raise
         if not opened:
-            self._live.discard(opening.entry)
+            self._live.discard(entry.id)
             self._quiet.set()
             raise Overtaken
 
-    async def _refuse(self, opening: Opening, fields: Fields, outcome: Outcome) -> Outcome:
-        def job(_: Connection) -> None:
-            self.chain.append(RecordKind.OPENED, fields, opening.arguments)
-            self._append_closing(opening.entry, outcome, 0, call_fields(fields))
-
-        await self._store(job, Durability.COMMITTED)
-        return outcome
-
-    async def _release(self, effect: Effect | None, call: Fields, entry: str, verdict: Verdict, still: Still) -> None:
-        fields = {"entry": entry, **call, **verdict_fields(verdict)}
+    async def store_release(self, entry: Entry, verdict: Verdict, still: Still) -> None:
+        """Store the verdict that ends the hold of an entry. Raises Overtaken and LedgerUnavailable."""
+        fields = {"entry": entry.id, **entry.call, **verdict_fields(verdict)}
 
         def job(connection: Connection) -> bool:
             holds = still(connection)
@@ -218,20 +202,23 @@ class Ledger:
                 self.chain.append(RecordKind.RELEASED, fields)
             return holds
 
-        if not await self._store(job, durability(verdict, effect)):
+        if not await self._store(job, durability(verdict, entry.opening.effect)):
             raise Overtaken
 
-    async def _close(self, entry: str, outcome: Outcome, began: float, call: Fields) -> Outcome:
-        took_us = round((self._clock.monotonic() - began) * 1_000_000)
+    async def store_closing(self, entry: Entry, outcome: Outcome) -> Outcome:
+        """Store how an entry ended, and return what its caller is told."""
+        took_us = round((self._clock.monotonic() - entry.began) * 1_000_000)
         try:
-            await self._store(lambda _: self._append_closing(entry, outcome, took_us, call), Durability.COMMITTED)
+            await self._store(
+                lambda _: self._append_closing(entry.id, outcome, took_us, entry.call), Durability.COMMITTED
+            )
         except LedgerUnavailable:
             # Still in `_live`: nobody else may close it meanwhile.
-            self._owed[entry] = Owed(outcome, took_us)
+            self._owed[entry.id] = Owed(outcome, took_us)
             self._quiet.set()
             unsent = outcome.executed is Executed.NO
             return replace(outcome, reason=Reason.LEDGER_UNAVAILABLE if unsent else Reason.LEDGER_OUTCOME_UNRECORDED)
-        self._live.discard(entry)
+        self._live.discard(entry.id)
         self._quiet.set()
         return outcome
 

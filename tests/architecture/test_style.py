@@ -31,7 +31,6 @@ ALLOWED = {
         "Exception",
     ): "what one server's texts make go wrong is logged and keeps that server out",
     ("guard/audit/verification.py", "Exception"): "what lies in a store makes one verification fail, and not the guard",
-    ("ledger/ledger.py", "BaseException"): "closes the entry whatever ended the work, and raises it again",
     (
         "store/engine/writer.py",
         "BaseException",

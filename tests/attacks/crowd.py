@@ -23,8 +23,9 @@ from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.calls.verdicts import Allow, Deny
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.entries import Entry
 from mcpguard.settings.load import load
+from tests.recording import record
 
 CROWD = 1000
 
@@ -52,7 +53,7 @@ async def one_call(now: Running, pipe: int, dice: random.Random) -> None:
         await anyio.sleep(dice.random() / 100)
         return Outcome.answer(KeptBody(b"reply"))
 
-    outcome = await now.ledger.record(opening, work, unconditionally)
+    outcome = await record(now.ledger, opening, work)
     tell(pipe, f"c {opening.entry} {outcome.kind}")
 
 

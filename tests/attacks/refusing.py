@@ -3,7 +3,8 @@
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.entries import Entry
+from tests.recording import record
 from tests.world import World
 
 
@@ -16,7 +17,7 @@ async def refused(guard: World) -> None:
         return Outcome.answer()
 
     for effect in Effect:
-        outcome = await guard.now.ledger.record(guard.opening(effect=effect), work, unconditionally)
+        outcome = await record(guard.now.ledger, guard.opening(effect=effect), work)
         assert outcome == Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
     assert not began
     assert (await guard.network.get("/readyz")).status_code == 503

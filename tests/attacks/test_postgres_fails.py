@@ -16,12 +16,13 @@ from sqlalchemy import make_url, text
 from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.entries import Entry
 from mcpguard.store.engine.postgres import Postgres
 from tests import postgres
 from tests.attacks.refusing import refused
 from tests.patience import PATIENCE
 from tests.postgres import PostgresServer, fresh_database
+from tests.recording import record
 from tests.world import said as everything_said
 from tests.world import world
 
@@ -140,7 +141,7 @@ async def test_a_call_whose_opening_a_crash_lost_is_closed_and_the_chain_stays_w
             await guard.recovered()
             return Outcome.answer()
 
-        assert (await guard.now.ledger.record(opening, work, unconditionally)).kind is OutcomeKind.ANSWERED
+        assert (await record(guard.now.ledger, opening, work)).kind is OutcomeKind.ANSWERED
         assert [said["kind"] for said in guard.said() if said.get("entry") == opening.entry] == ["closed"]
         report = guard.verified()
         assert report.whole, report.chains[0].problems

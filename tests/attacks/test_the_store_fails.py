@@ -19,7 +19,8 @@ from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.entries import Entry
+from tests.recording import record
 from tests.store.full import file_size_limit
 from tests.world import World, verified, world
 
@@ -41,7 +42,7 @@ async def refused(guard: World, *, together: bool = False) -> None:
     async def call(number: int) -> None:
         verdict = Deny(Reason.SCOPE_EFFECT) if number % 3 == 0 else None
         opening = guard.opening(verdict, list(Effect)[number % 3])
-        outcome = await guard.now.ledger.record(opening, work, unconditionally)
+        outcome = await record(guard.now.ledger, opening, work)
         assert outcome == Outcome.refusal(Reason.LEDGER_UNAVAILABLE)
 
     if not together:
@@ -170,7 +171,7 @@ async def test_a_call_whose_end_cannot_be_recorded_is_told_so_and_its_end_is_rec
         await guard.now.store.writer.submit(lambda c: c.exec_driver_sql("PRAGMA query_only=ON").close())
         return Outcome.answer()
 
-    outcome = await guard.now.ledger.record(opening, work, unconditionally)
+    outcome = await record(guard.now.ledger, opening, work)
     assert (outcome.executed, outcome.reason) == (Executed.YES, Reason.LEDGER_OUTCOME_UNRECORDED)
     await refused(guard)
     assert [said["kind"] for said in guard.said() if said.get("entry") == opening.entry] == ["opened"]
@@ -202,7 +203,7 @@ async def test_the_next_start_closes_what_was_left_open(tmp_path: Path) -> None:
             return Outcome.answer()
 
         opening = guard.opening(effect=Effect.DESTRUCTIVE)
-        await guard.now.ledger.record(opening, work, unconditionally)
+        await record(guard.now.ledger, opening, work)
         database = guard.database
     database.unlink()
     (tmp_path / "copy.db").replace(database)

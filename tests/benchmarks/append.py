@@ -14,11 +14,12 @@ from mcpguard.app.lifespan import running
 from mcpguard.app.process import steady
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Effect
-from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.settings.model import Settings
 from tests.benchmarks import calls, disk, places
 from tests.benchmarks.report import Row, Sheet, medians, quantile
+from tests.recording import record
 
 APPENDERS = (1, 16, 256)
 KEPT, DIGESTED = "kept", "digest"
@@ -62,7 +63,7 @@ class Appenders:
             if self._keeps:
                 arguments, answer = {"arguments": calls.kept(number)}, calls.answered_with(calls.kept(number + 1))
             opening = calls.opening(new_id(), number, self._effect, **arguments)
-            outcome = await self._ledger.record(opening, work, unconditionally)
+            outcome = await record(self._ledger, opening, work)
             done = time.perf_counter()
             if outcome != answer:
                 raise RuntimeError(f"a call was not recorded: {outcome}")

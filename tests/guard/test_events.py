@@ -39,14 +39,12 @@ def test_the_parts_are_the_whole_and_the_rest_is_the_guards_own(steps: list[tupl
     assert all(one.ended == other.began for one, other in pairwise(parts))
 
 
-async def test_a_call_that_the_ledger_refuses_is_told_too(guard: World) -> None:
-    """Through the ledger alone, which says to whoever made a call how it ended when its work breaks."""
-    told: list[Outcome] = []
-
-    async def breaks(_: object) -> Outcome:
-        raise RuntimeError
-
+async def test_an_entry_says_how_it_ended_when_its_block_breaks(guard: World) -> None:
+    """Through the ledger alone: whoever opened the entry tells the listeners what it says."""
+    entry = guard.now.ledger.open(guard.opening(), unconditionally)
     with pytest.raises(RuntimeError):
-        await guard.now.ledger.record(guard.opening(), breaks, unconditionally, broken=told.append)
-    assert [(each.kind, each.reason) for each in told] == [("refused", "guard:error")]
+        async with entry:
+            raise RuntimeError
+    assert entry.ended
+    assert (entry.outcome.kind, entry.outcome.reason) == ("refused", "guard:error")
     assert [each["outcome"] for each in guard.said() if each["kind"] == "closed"] == ["refused"]

@@ -19,7 +19,7 @@ from mcpguard.domain.decisions import Actor, Decision, Forbidden, Undecidable, i
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.guard.audit.retention import PruningRequest, Retention
 from mcpguard.ledger.checkpoints import CheckpointCause
-from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.prunings import PruningCause, Unsound
 from mcpguard.ledger.verify.report import KeySource, KeyTrust
 from mcpguard.settings.guard_groups import RetentionSettings
@@ -28,6 +28,7 @@ from tests import postgres, second_bundle_verifier, second_verifier
 from tests.guard.pruned import BY, gone, prunings, rows
 from tests.ledger import bundling
 from tests.ledger.tampering import EMPTY, rechain, tampering
+from tests.recording import record
 from tests.world import World, verified, world
 
 pytestmark = pytest.mark.anyio
@@ -193,7 +194,7 @@ async def test_what_no_checkpoint_covers_and_what_is_open_stays(tmp_path: Path) 
             await end.wait()
             return Outcome.answer()
 
-        tasks.start_soon(guard.now.ledger.record, guard.opening(), slow, unconditionally)
+        tasks.start_soon(record, guard.now.ledger, guard.opening(), slow)
         await guard.settle()
         opened = max(rows(guard))
         await lived(guard, 3)
@@ -409,7 +410,7 @@ async def test_while_one_of_them_goes_on_none_is_redacted(tmp_path: Path, named:
         second = replace(guard.opening(arguments=KeptBody(b"{}")), ticket=first.entry)
         await guard.call(first)
         await guard.now.ledger.checkpoint(CheckpointCause.EXPORT)
-        tasks.start_soon(guard.now.ledger.record, second, slow, unconditionally)
+        tasks.start_soon(record, guard.now.ledger, second, slow)
         await guard.settle()
         before = bodies(guard)
         with pytest.raises(Undecidable, match="still open"):
@@ -428,7 +429,7 @@ async def test_a_call_that_goes_on_is_not_redacted(tmp_path: Path) -> None:
             return Outcome.answer()
 
         opening = guard.opening(arguments=KeptBody(b"{}"))
-        tasks.start_soon(guard.now.ledger.record, opening, slow, unconditionally)
+        tasks.start_soon(record, guard.now.ledger, opening, slow)
         await guard.settle()
         before = bodies(guard)
         with pytest.raises(Undecidable, match="still open"):

@@ -17,6 +17,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.entries import Entry, unconditionally
 from mcpguard.store.rows.tables import bodies, records
+from tests.recording import record
 from tests.world import World, world
 
 
@@ -49,7 +50,7 @@ async def _held(guard: World) -> None:
         entry.permit()
         return Outcome.unknown(Reason.REPLY_TIMEOUT)
 
-    await guard.now.ledger.record(guard.opening(Hold(Reason.HOLD_WAITING)), work, unconditionally)
+    await record(guard.now.ledger, guard.opening(Hold(Reason.HOLD_WAITING)), work, unconditionally)
 
 
 def _prune(guard: World) -> Callable[[Connection], None]:

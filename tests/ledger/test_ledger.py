@@ -15,10 +15,11 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import Unrecordable
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger import keys
-from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.entries import durability as stored_with
 from mcpguard.ledger.format import opening_fields
 from mcpguard.store.engine.durability import Durability
+from tests.recording import record
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio
@@ -128,7 +129,7 @@ async def test_what_cannot_be_recorded_is_not_begun_and_harms_nobody_else(guard:
 
     async def refused() -> None:
         with pytest.raises(Unrecordable):
-            await guard.now.ledger.record(hostile, work, unconditionally)
+            await record(guard.now.ledger, hostile, work)
 
     before = len(guard.said())
     async with anyio.create_task_group() as tasks:
@@ -177,7 +178,7 @@ async def test_stopping_waits_until_cancelled_calls_are_closed(tmp_path: Path) -
             raise AssertionError
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(guard.now.ledger.record, opening, work, unconditionally)
+            tasks.start_soon(record, guard.now.ledger, opening, work)
             await guard.settle()
             assert guard.now.ledger.open_entries == 1
             tasks.cancel_scope.cancel()

@@ -22,6 +22,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import EntryMisused, StoreUnavailable
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.entries import Entry, unconditionally
+from tests.recording import record
 from tests.tiers import examples
 from tests.world import World, world
 
@@ -86,7 +87,7 @@ async def perform(guard: World, call: Play) -> None:
     call.entry = opening.entry
     with anyio.CancelScope() as scope:
         try:
-            call.told = await guard.now.ledger.record(opening, work_of(guard, call, scope), unconditionally)
+            call.told = await record(guard.now.ledger, opening, work_of(guard, call, scope))
         except tuple(RAISED.values()) as error:
             call.raised.append(type(error).__name__)
 

@@ -14,6 +14,7 @@ from mcpguard.domain.errors import EntryMisused
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.entries import Entry, unconditionally
 from tests import postgres
+from tests.recording import record
 from tests.world import World, world
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +46,7 @@ async def test_an_allowed_call_is_opened_before_its_work_and_closed_before_it_is
         entry.permit()
         return Outcome.answer(KeptBody(b"contents"))
 
-    outcome = await guard.now.ledger.record(opening, work, unconditionally)
+    outcome = await record(guard.now.ledger, opening, work)
 
     assert outcome.kind is OutcomeKind.ANSWERED
     assert [record["kind"] for record in seen] == ["opened"]
@@ -65,7 +66,7 @@ async def test_a_denied_call_is_opening_and_closing_and_its_work_never_runs(guar
         ran = True
         return Outcome.answer()
 
-    outcome = await guard.now.ledger.record(opening, work, unconditionally)
+    outcome = await record(guard.now.ledger, opening, work)
 
     assert outcome == Outcome.refusal(Reason.SERVER_QUARANTINED)
     assert not ran
@@ -85,7 +86,7 @@ async def test_a_held_call_is_sent_only_after_its_release_is_stored(guard: World
         entry.permit()
         return Outcome.answer()
 
-    assert (await guard.now.ledger.record(opening, work, unconditionally)).kind is OutcomeKind.ANSWERED
+    assert (await record(guard.now.ledger, opening, work)).kind is OutcomeKind.ANSWERED
     assert [record["kind"] for record in of(guard, opening.entry)] == ["opened", "released", "closed"]
 
 
@@ -100,7 +101,7 @@ async def test_a_held_call_that_is_denied_hands_out_no_permit(guard: World) -> N
             await entry.release(Allow(), unconditionally)
         return Outcome.refusal(Reason.HOLD_DENIED)
 
-    assert await guard.now.ledger.record(opening, work, unconditionally) == Outcome.refusal(Reason.HOLD_DENIED)
+    assert await record(guard.now.ledger, opening, work) == Outcome.refusal(Reason.HOLD_DENIED)
     assert guard.verified().whole
 
 
@@ -114,7 +115,7 @@ async def test_an_exception_before_the_permit_is_a_refusal_and_after_it_unknown(
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await guard.now.ledger.record(opening, work, unconditionally)
+        await record(guard.now.ledger, opening, work)
 
     closed = of(guard, opening.entry)[-1]
     assert (closed["outcome"], closed["executed"]) == (("unknown", "unknown") if sent else ("refused", "no"))
@@ -133,7 +134,7 @@ async def test_a_cancelled_call_is_closed_as_cancelled(guard: World, sent: bool)
         raise AssertionError
 
     with anyio.CancelScope() as scope:
-        await guard.now.ledger.record(opening, work, unconditionally)
+        await record(guard.now.ledger, opening, work)
 
     closed = of(guard, opening.entry)[-1]
     assert (closed["outcome"], closed["executed"]) == ("cancelled", "unknown" if sent else "no")
@@ -144,14 +145,14 @@ async def test_work_cannot_claim_what_cannot_be(guard: World) -> None:
         entry.permit()
         return Outcome.refusal(Reason.SERVER_UNREACHABLE)
 
-    outcome = await guard.now.ledger.record(guard.opening(), sent_and_refused, unconditionally)
+    outcome = await record(guard.now.ledger, guard.opening(), sent_and_refused)
     assert (outcome.kind, outcome.executed) == (OutcomeKind.UNKNOWN, Executed.UNKNOWN)
     assert outcome.reason is Reason.SERVER_UNREACHABLE
 
     async def answered_without_a_permit(_: Entry) -> Outcome:
         return Outcome.answer()
 
-    outcome = await guard.now.ledger.record(guard.opening(), answered_without_a_permit, unconditionally)
+    outcome = await record(guard.now.ledger, guard.opening(), answered_without_a_permit)
     assert (outcome.kind, outcome.reason) == (OutcomeKind.UNKNOWN, Reason.GUARD_ERROR)
 
 
@@ -162,7 +163,7 @@ async def test_an_entry_is_of_no_use_after_its_end(guard: World) -> None:
         kept.append(entry)
         return Outcome.refusal(Reason.SERVER_UNREACHABLE)
 
-    await guard.now.ledger.record(guard.opening(), work, unconditionally)
+    await record(guard.now.ledger, guard.opening(), work)
     with pytest.raises(EntryMisused):
         kept[0].permit()
     with pytest.raises(EntryMisused):

@@ -1,15 +1,18 @@
-"""Handles one call, from the client's request to its answer. Start reading here.
+"""Handles one call, from the client's request to its answer. Start reading here: a plain call is told in this file.
 
 Rules kept here:
 1. Every call, whichever way it arrived, passes through here once: it is judged, and is one entry in the ledger.
 2. Nothing is sent before the verdict that allows it is stored, and nothing is answered before the closing is. What the
-   verdict rests on is compared when it is stored, and again when the call is sent.
-3. Results and errors of the server are passed on unchanged, except for screening (`screening`). The guard adds that a
+   verdict rests on is compared in the transaction that stores it, and again before the first byte, with no await in
+   between.
+3. A call that is cut off either was not sent, or is recorded as possibly executed, whatever the server answers later.
+4. Results and errors of the server are passed on unchanged, except for screening (`screening`). The guard adds that a
    server said them and, beside an error, what the sandbox denies that server (`sandbox_hints`).
-4. What the server asks of the client during the call belongs to the same entry (`client_questions`).
-5. A request for a page of a truncated reply is a call too; nothing is sent for it.
-6. A call that needs approval waits for a reviewer (`waiting_call`), and is then judged again.
-7. Listeners that count calls are told of each recorded call once, when it has ended (`events`).
+5. What the server asks of the client during the call belongs to the same entry (`client_questions`).
+6. Listeners that count calls are told of each recorded call once, when it has ended (`events`).
+
+A plain call enters none of the branches: waiting for a server that starts or is listed, waiting for approval
+(`holds`), a page of an earlier reply (`page_answer`), a refusal or a failure (`refused_call`).
 """
 
 from dataclasses import replace
@@ -19,28 +22,35 @@ from mcpguard.codec import envelope
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.calls import Intent
 from mcpguard.domain.calls.counterpart import Counterpart
-from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
+from mcpguard.domain.calls.objections import NOTHING_MORE
 from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Ids
-from mcpguard.domain.errors import Overtaken
+from mcpguard.domain.errors import LedgerUnavailable, Overtaken
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.caller_budgets import CallerBudgets
 from mcpguard.guard.calls.client_questions import ClientQuestions
-from mcpguard.guard.calls.hold_rules import NO_HOLD
+from mcpguard.guard.calls.holds.approved_call import wait_for_approval
+from mcpguard.guard.calls.holds.hold_rules import NO_HOLD
+from mcpguard.guard.calls.holds.waiting_call import WaitingCalls
 from mcpguard.guard.calls.judgement import MAY_WAIT, JudgedCall
 from mcpguard.guard.calls.open_call import MOST_TRIES, CallServices, OpenCall
+from mcpguard.guard.calls.page_answer import answer_page
 from mcpguard.guard.calls.question_limits import QuestionLimits
+from mcpguard.guard.calls.refused_call import UNREPLIED, outcome_after, outcome_when_cut_off, tell_failure
 from mcpguard.guard.calls.request import CallRequest, CallResult
-from mcpguard.guard.calls.sandbox_hints import hint_after_end, with_hint_in_error, with_hint_in_result
+from mcpguard.guard.calls.screening import ServerReply
 from mcpguard.guard.calls.subject import CallSubject
-from mcpguard.guard.calls.waiting_call import WaitingCalls
-from mcpguard.guard.traffic.events import CallCourse, CallStage
+from mcpguard.guard.traffic.events import CallStage
+from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.settings.model import Settings
+from mcpguard.store.engine.backend import Connection
+from mcpguard.upstreams.exchange.conversation import ServerError
+from mcpguard.upstreams.supervise.fleet import PlaceRequest
 
 
 class Calls:
@@ -65,105 +75,130 @@ class Calls:
 
     async def handle(self, asked: CallRequest, counterpart: Counterpart) -> CallResult:
         """Judge the call, record that, send it, record how it ended, and return what the client is told."""
-        subject, course = asked.subject(), self._services.events.begin_course(asked.trace)
+        call = OpenCall(asked, self._services.events.begin_course(asked.trace))
         # Overtaken means that between the verdict and its transaction the server, the approval or the token has
         # changed. What was judged is not what would be stored, so the call is judged again.
         for _ in range(MOST_TRIES):
-            judged = self._judge_now(subject)
+            judged = self._judge_now(call.subject)
             if judged.reason in MAY_WAIT:
-                judged = await self._judge_after_waiting(subject, course)
+                judged = await self._judge_after_waiting(call)
             try:
-                with self._budgets.count_call(subject.caller, subject.capability, judged.verdict) as place:
-                    told = await self._carry_out(asked, subject, judged, counterpart, course)
-                    # Refused after all, so it costs the caller nothing.
-                    if place is not None and told.outcome.kind is OutcomeKind.REFUSED:
-                        place.take_off()
-                    return told
+                return await self._carry_out(call, judged, counterpart)
             except Overtaken:
-                course.enter(CallStage.JUDGING)
+                call.leave_hold()
+                call.course.enter(CallStage.JUDGING)
                 await self._services.catch_up(asked.capability.server)
         # The server or its approval changes faster than calls are judged: refuse, instead of trying for ever.
         refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED), detail=NOTHING_MORE, hold=NO_HOLD)
-        return await self._carry_out(asked, subject, refused, counterpart, course)
+        return await self._carry_out(call, refused, counterpart)
 
-    def preview(self, asked: CallRequest) -> JudgedCall:
-        """The verdict that this call would get now. Nothing is sent, counted or recorded."""
-        return self._judge_now(asked.subject())
-
-    def count_handshake(self, caller: Caller) -> int:
-        """Count a handshake within the caller's budget. Returns 0, or the seconds after which there is room for one."""
-        return self._budgets.count_handshake(caller)
-
-    def stop_asking(self) -> None:
-        """End all questions to clients and all waiting for approval, as the guard is about to stop."""
-        self._desk.close()
-        self._holding.close()
-
-    def _judge_now(self, subject: CallSubject) -> JudgedCall:
-        exhausted = self._budgets.exhausted_budget(subject.caller, subject.capability)
-        return self._services.judging.judge(subject, exhausted=exhausted)
-
-    async def _judge_after_waiting(self, subject: CallSubject, course: CallCourse) -> JudgedCall:
-        # A call that waits for a first connection or a listing can be cut off, too.
-        with self._services.running_calls.call(subject.capability.server, subject.key, subject.caller.id):
-            return await self._services.judging.judge_confirmed(
-                subject, self._budgets.exhausted_budget, course.enter_listing
-            )
-        # Cut off while it waited: judged once more, so that the refusal says why. The server may be approved again by
-        # now, so the budget is asked about here too.
-        return self._judge_now(subject)
-
-    async def _carry_out(
-        self, asked: CallRequest, subject: CallSubject, judged: JudgedCall, counterpart: Counterpart, course: CallCourse
-    ) -> CallResult:
-        course.enter(CallStage.RECORDING)
+    async def _carry_out(self, call: OpenCall, judged: JudgedCall, counterpart: Counterpart) -> CallResult:
+        asked, services = call.asked, self._services
+        call.judged = judged
+        call.course.enter(CallStage.RECORDING)
         # Arguments are masked here, outside the transaction, which must not wait for it.
-        opening = await self._make_opening(asked, subject, judged)
-        with self._holding.part(subject, judged, opening) as part:
-            if part is not None:  # from here on it is judged as one that a person was asked about
-                subject, opening = replace(subject, ticket=part.id), replace(opening, ticket=part.id)
-            client = self._client_for(asked, subject, opening, counterpart)
-            making = OpenCall(self._services, asked, subject, judged, client, part, course)
-            ended = partial(self._services.events.publish_end, course, opening, _approved_name(judged))
-            outcome = await self._ledger.record(opening, making.work, making.confirm_in_store, ended)
-        ended(outcome)
-        if outcome.kind in (OutcomeKind.ANSWERED, OutcomeKind.FAILED) and outcome.reason is None:
-            return self._server_result(opening, outcome, making)
-        detail = judged.detail if outcome.reason is judged.reason else NOTHING_MORE
-        found = self._services.judging.findings_told(subject, outcome.reason)
-        detail = making.detail or self._sandbox_hint(opening, outcome) or detail
-        unseen = self._services.judging.uninspected_server(subject, outcome.reason)
-        return CallResult(
-            opening.entry, outcome, capability=opening.capability, findings=found, unseen=unseen, detail=detail
+        opening = await self._make_opening(asked, call.subject, judged)
+        if isinstance(judged.verdict, Deny):
+            return await self._refuse(call, opening)
+        with (
+            self._budgets.count_call(asked.caller, asked.capability, judged.verdict) as place,
+            self._holding.part(call.subject, judged, opening) as part,
+        ):
+            if part is not None:
+                opening = call.take_part(part, opening)
+            call.client = self._client_for(call, opening, counterpart)
+            entry = self._ledger.open(opening, partial(self._still, call))
+            try:
+                async with entry:
+                    await self._work(call, entry)
+            except LedgerUnavailable:  # nothing was done, and the entry says so
+                pass
+            finally:
+                if entry.ended:
+                    services.events.publish_end(call.course, opening, judged.approved_name, entry.outcome)
+            outcome = entry.outcome
+            # Refused after all, so it costs the caller nothing.
+            if place is not None and outcome.kind is OutcomeKind.REFUSED:
+                place.take_off()
+        if outcome.kind is OutcomeKind.ANSWERED and outcome.reason is None and call.result is not None:
+            return CallResult(opening.entry, outcome, envelope.with_meta(call.result, envelope.BY_SERVER))
+        return tell_failure(services, call, opening, outcome)
+
+    def _still(self, call: OpenCall, connection: Connection) -> bool:
+        """Tell whether the verdict still holds in the transaction that stores the opening. Stores what becomes of a
+        hold, too."""
+        return (
+            call.judged.holds_in_store(connection)
+            and self._services.callers.holds_in_store(connection, call.asked.caller)
+            and (call.part is None or call.part.store(connection))
         )
 
-    def _sandbox_hint(self, opening: Opening, outcome: Outcome) -> Detail | None:
-        """What in its sandbox may have kept a server from running, where the call ended because it could not be
-        reached."""
-        known = self._services.servers.find(opening.capability.server)
-        if known is None or outcome.reason is not Reason.SERVER_UNREACHABLE:
-            return None
-        return hint_after_end(self._services.servers.end_of_connection(known), known.declared.launch)
+    async def _work(self, call: OpenCall, entry: Entry) -> None:
+        """Do the call, from the stored verdict on, and say in its entry how it ended."""
+        asked, services, server = call.asked, self._services, call.asked.capability.server
+        call.course.enter(CallStage.JUDGING)
+        try:
+            # Registered before anything is awaited, so that a block or a revocation finds this call and ends it.
+            with services.running_calls.call(server, call.subject.key, asked.caller.id) as running:
+                ended: Outcome | None = None
+                if asked.page is not None:
+                    ended = await answer_page(services, call, asked.page, entry)
+                elif call.part is not None:
+                    ended = await wait_for_approval(services, call, call.part, entry)
+                entry.outcome = ended or await self._send(call, entry)
+                return
+            entry.outcome = outcome_when_cut_off(services, call, entry, by_caller=running.by_caller)
+        finally:
+            call.course.enter(CallStage.RECORDING)
 
-    def _server_result(self, opening: Opening, outcome: Outcome, making: OpenCall) -> CallResult:
-        """The result or error of the server; where it failed, with a hint at what in its sandbox may be the cause."""
-        known = self._services.servers.find(opening.capability.server)
-        result, error = making.result, making.error
-        if known is not None and outcome.kind is OutcomeKind.FAILED:
-            launch = known.declared.launch
-            result = None if result is None else with_hint_in_result(result, launch)
-            error = None if error is None else with_hint_in_error(error, launch)
-        if result is not None:
-            return CallResult(opening.entry, outcome, envelope.with_meta(result, envelope.BY_SERVER))
-        return CallResult(opening.entry, outcome, error=None if error is None else envelope.as_server_error(error))
+    async def _send(self, call: OpenCall, entry: Entry) -> Outcome:
+        asked, server, judging = call.asked, call.asked.capability.server, self._services.judging
+        wanted = PlaceRequest(call.subject.key, asked.caller.id, call.client if asked.watcher is None else None)
+        call.course.enter(CallStage.SERVER)  # waiting for a slot there is the server's time too
+        try:
+            for _ in range(MOST_TRIES):
+                async with self._services.fleet.turn(server, wanted) as turn:
+                    turn.reachable()
+                    # Waiting for a slot takes time, in which anything may be revoked. Judged once more; nothing is
+                    # awaited between this and the permit, or a revocation that comes in between would be overlooked.
+                    objection = judging.objection_before_sending(call.subject, call.judged)
+                    if objection is None and asked.watcher is not None:
+                        await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
+                        call.result = {}
+                        break
+                    if objection is None:
+                        call.result = await turn.send(entry.permit(), asked.method, asked.params, call.client)
+                        break
+                if objection is not Reason.CAPABILITY_UNCONFIRMED:
+                    return Outcome.refusal(objection)
+                await self._services.judge_again(call)
+                call.course.enter(CallStage.SERVER)
+            else:
+                return Outcome.refusal(Reason.CAPABILITY_UNCONFIRMED)
+        except ServerError as failed:
+            call.error = failed.error
+        except UNREPLIED as error:
+            return outcome_after(error, self._services, call, entry)
+        finally:
+            # Whatever the server still asks reaches nobody: the closing of the call is about to be written.
+            call.client.end()
+            call.course.enter(CallStage.SCREENING)
+        return await self._screen(call)
 
-    def _client_for(
-        self, asked: CallRequest, subject: CallSubject, opening: Opening, counterpart: Counterpart
-    ) -> ClientQuestions:
-        """The client, in the form in which the server may ask it something."""
-        permitted = partial(self._services.servers.may_ask, asked.capability.server)
-        objected = partial(self._services.judging.objection_while_running, subject)
-        return ClientQuestions(counterpart, opening, permitted, objected, self._desk, self._services.screener)
+    async def _screen(self, call: OpenCall) -> Outcome:
+        """Screen what the server answered: it is passed on, changed or withheld."""
+        asked, server = call.asked, call.asked.capability.server
+        said = ServerReply(call.result, call.error)
+        # Of the reply before it is screened: the record shows what the server really said, with secrets masked.
+        reply = await self._services.bodies.make_body(server, said.value)
+        failed = call.error is not None or (call.result is not None and call.result.get("isError") is True)
+        outcome = Outcome.failure(reply) if failed else Outcome.answer(reply)
+        screened = await self._services.screener.reply(server, asked.method, call.judged.pin, outcome, said)
+        call.result, call.error = screened.reply.result, screened.reply.error
+        call.client.notes.add(screened.looked)
+        if screened.reason is not None:
+            outcome = replace(outcome, reason=screened.reason)
+        return call.client.notes.in_outcome(outcome, screened.mode)
 
     async def _make_opening(self, asked: CallRequest, subject: CallSubject, judged: JudgedCall) -> Opening:
         pin, given = judged.pin, subject.given or Arguments(asked.method, asked.params)
@@ -190,7 +225,41 @@ class Calls:
             opening, await bodies.make_body(asked.capability.server, given.params, given.encoded)
         )
 
+    def _client_for(self, call: OpenCall, opening: Opening, counterpart: Counterpart) -> ClientQuestions:
+        """The client, in the form in which the server may ask it something."""
+        permitted = partial(self._services.servers.may_ask, call.asked.capability.server)
+        objected = partial(self._services.judging.objection_while_running, call.subject)
+        return ClientQuestions(counterpart, opening, permitted, objected, self._desk, self._services.screener)
 
-def _approved_name(judged: JudgedCall) -> str:
-    """The name of what was called, where it is approved; else empty. Names that agents invent are counted nowhere."""
-    return judged.pin.name if judged.pin is not None and judged.pin.callable else ""
+    def _judge_now(self, subject: CallSubject) -> JudgedCall:
+        exhausted = self._budgets.exhausted_budget(subject.caller, subject.capability)
+        return self._services.judging.judge(subject, exhausted=exhausted)
+
+    async def _judge_after_waiting(self, call: OpenCall) -> JudgedCall:
+        # A call that waits for a first connection or a listing can be cut off, too.
+        subject = call.subject
+        with self._services.running_calls.call(subject.capability.server, subject.key, subject.caller.id):
+            return await self._services.judging.judge_confirmed(
+                subject, self._budgets.exhausted_budget, call.course.enter_listing
+            )
+        # Cut off while it waited: judged once more, so that the refusal says why. The server may be approved again by
+        # now, so the budget is asked about here too.
+        return self._judge_now(subject)
+
+    async def _refuse(self, call: OpenCall, opening: Opening) -> CallResult:
+        outcome = await self._ledger.refuse(opening)
+        self._services.events.publish_end(call.course, opening, call.judged.approved_name, outcome)
+        return tell_failure(self._services, call, opening, outcome)
+
+    def preview(self, asked: CallRequest) -> JudgedCall:
+        """The verdict that this call would get now. Nothing is sent, counted or recorded."""
+        return self._judge_now(asked.subject())
+
+    def count_handshake(self, caller: Caller) -> int:
+        """Count a handshake within the caller's budget. Returns 0, or the seconds after which there is room for one."""
+        return self._budgets.count_handshake(caller)
+
+    def stop_asking(self) -> None:
+        """End all questions to clients and all waiting for approval, as the guard is about to stop."""
+        self._desk.close()
+        self._holding.close()

@@ -21,7 +21,7 @@ from mcpguard.domain.findings import Finding, finding_weight
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.calls.hold_rules import NO_HOLD, HoldRules, HoldView
+from mcpguard.guard.calls.holds.hold_rules import NO_HOLD, HoldRules, HoldView
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.uninspected_server import UninspectedServer, describe_uninspected
 from mcpguard.guard.servers.registry import ServerState
@@ -64,6 +64,12 @@ class JudgedCall:
                 return None
             case Deny(reason) | Hold(reason):
                 return reason
+
+    @property
+    def approved_name(self) -> str:
+        """The name of what was called, where it is approved; else empty. Names that agents invent are counted
+        nowhere."""
+        return self.pin.name if self.pin is not None and self.pin.callable else ""
 
     def holds_in_store(self, connection: Connection) -> bool:
         """Tell whether the store has the same server and approval that this verdict rests on."""

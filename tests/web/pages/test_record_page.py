@@ -15,10 +15,11 @@ from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.checkpoints import CheckpointCause
-from mcpguard.ledger.entries import Entry, unconditionally
+from mcpguard.ledger.entries import Entry
 from mcpguard.web.pages.audit import record_rows
 from mcpguard.web.pages.audit.record_rows import MOST_OF_A_BODY, body, fields, hashed_text, row
 from tests.ledger.tampering import tampering
+from tests.recording import record
 from tests.web.pages.reading import page
 from tests.web.pages.reading import text as plain
 from tests.web.rest import browser
@@ -143,7 +144,7 @@ async def test_a_call_that_is_open_says_so(guard: World) -> None:
         shown.append(plain(await page(guard, by, f"/calls/{opening.entry}")))
         return Outcome.answer()
 
-    await guard.now.ledger.record(opening, work, unconditionally)
+    await record(guard.now.ledger, opening, work)
     assert "1 record. Still open" in shown[0]
 
 

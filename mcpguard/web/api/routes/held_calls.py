@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.people import Right
-from mcpguard.guard.calls.held_calls import tag
+from mcpguard.guard.calls.holds.held_calls import tag
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.answers import HeldCallAnswer, HeldCallsAnswer
 from mcpguard.web.api.bodies import WhyBody

@@ -9,7 +9,7 @@ from mcpguard.domain.decisions import Actor, Decision, Unknown
 from mcpguard.domain.findings import Severity
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
-from mcpguard.guard.calls.held_calls import tag
+from mcpguard.guard.calls.holds.held_calls import tag
 from mcpguard.guard.guard import Guard
 from mcpguard.inspection.diff import clipping
 from mcpguard.web.forms import FINE, PageProblem, SentForm

@@ -20,7 +20,7 @@ from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Answer, Decision, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
 from mcpguard.guard.callers.callers import Callers
-from mcpguard.guard.calls.open_holds import LIVE, Ticket, Tickets
+from mcpguard.guard.calls.holds.open_holds import LIVE, Ticket, Tickets
 from mcpguard.guard.people.users import check_reason
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.publisher import Publisher

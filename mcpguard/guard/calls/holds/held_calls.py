@@ -16,7 +16,7 @@ from mcpguard.domain.calls.holds import HeldCall
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.json import Json
-from mcpguard.guard.calls.hold_answers import HoldAnswers
+from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
 from mcpguard.guard.servers.registry import Registry
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store

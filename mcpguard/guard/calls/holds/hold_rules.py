@@ -8,7 +8,7 @@ from mcpguard.domain.calls.holds import HoldState
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.calls.open_holds import Ticket, Tickets, rests
+from mcpguard.guard.calls.holds.open_holds import Ticket, Tickets, rests
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.policy.demands import matching_demand
 from mcpguard.settings.call_groups import Holds

@@ -27,10 +27,10 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls.hold_answers import HoldAnswers
-from mcpguard.guard.calls.hold_rules import HoldRules
+from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
+from mcpguard.guard.calls.holds.hold_rules import HoldRules
+from mcpguard.guard.calls.holds.open_holds import Ticket, rests
 from mcpguard.guard.calls.judgement import JudgedCall
-from mcpguard.guard.calls.open_holds import Ticket, rests
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.settings.call_groups import Holds
 from mcpguard.store.engine.backend import Connection
