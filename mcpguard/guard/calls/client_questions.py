@@ -76,7 +76,8 @@ class ClientQuestions:
 
     @property
     def capabilities(self) -> Capabilities:
-        return client_capabilities(self._client.capabilities, self._permitted())
+        permitted = self._permitted()
+        return client_capabilities(self._client.capabilities, permitted) if permitted else {}
 
     @property
     def wants_progress(self) -> bool:
