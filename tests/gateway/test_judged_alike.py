@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.guard.calls.explanation import explain
-from mcpguard.policy.arguments.call_arguments import Arguments
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import read_intent
 from tests.gateway.declaring import call
 from tests.gateway.guard_face import agent

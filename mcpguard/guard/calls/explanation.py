@@ -19,9 +19,9 @@ from mcpguard.guard.calls.judgement import PASSING, CallJudge, JudgedCall, no_bu
 from mcpguard.guard.calls.refusals import helping_command, reason_details
 from mcpguard.guard.calls.request import CallRequest
 from mcpguard.guard.calls.subject import CallSubject
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.ledger.format import verdict_fields
-from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.policy.intents import StatedIntent
 from mcpguard.policy.judge import RULES
 from mcpguard.policy.scopes import is_in_scope

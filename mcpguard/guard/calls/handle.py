@@ -43,10 +43,10 @@ from mcpguard.guard.calls.refused_call import UNREPLIED, outcome_after, outcome_
 from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.calls.screening import ServerReply
 from mcpguard.guard.calls.subject import CallSubject
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.traffic.events import CallStage
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.policy.arguments.call_arguments import Arguments
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.upstreams.exchange.conversation import ServerError

@@ -121,7 +121,7 @@ class CallJudge:
                 covered=is_resource and is_under_prefix(known.upstream.prefixes, subject.capability.name),
                 blocked=own is not None and own.is_blocked,
                 stated=subject.stated,
-                arguments=self._servers.checking.look(subject.given, known, pin) if subject.given else None,
+                arguments=subject.given.look(self._servers.checking, known, pin) if subject.given else None,
                 spent=exhausted,
                 needs_tasks=_needs_tasks(known, pin),
             )

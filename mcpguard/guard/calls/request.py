@@ -12,7 +12,7 @@ from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.findings import Finding
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.uninspected_server import UninspectedServer
-from mcpguard.policy.arguments.call_arguments import Arguments
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import StatedIntent
 
 

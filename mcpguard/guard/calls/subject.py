@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.decisions import CapabilityKey
-from mcpguard.policy.arguments.call_arguments import Arguments
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import StatedIntent
 
 

@@ -1,25 +1,25 @@
-"""Compares the arguments of calls with the approved definitions.
+"""The arguments of calls, compared with the approved definitions.
 
 Rules kept here:
-1. A call is judged several times while it lasts, but its arguments are checked only once. They are compared again only
-   if another definition has come into force.
+1. A call is judged several times while it lasts, but its arguments are checked only once, each check when a rule first
+   needs it. They are compared again only if another definition has come into force.
 2. Schemas are compiled when first needed, and cached by the fingerprint of their definition; the least recently used
    are evicted first.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.servers.listings import Definition
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import ServerState
-from mcpguard.policy.arguments.argument_checks import CALL, GET, check_prompt_arguments, check_tool_arguments, too_large
-from mcpguard.policy.arguments.call_arguments import Arguments
+from mcpguard.policy.arguments.argument_checks import CALL, GET, NO_OBJECT, check_prompt_arguments, nested_too_deeply
 from mcpguard.policy.arguments.schemas import UNUSABLE, UNVERIFIABLE, SchemaChecks, schema_checks
-from mcpguard.policy.secrets.detection import find_secrets
+from mcpguard.policy.secrets.detection import FoundSecrets, find_secrets
 from mcpguard.settings.model import Settings
 
 MOST_SCHEMAS: Final = 4096
@@ -27,53 +27,24 @@ MOST_BYTES: Final = 16 * 1024 * 1024
 
 
 class CallArgumentChecks:
-    """Checks arguments and results against schemas, sizes and secrets, and remembers prepared schemas."""
+    """What arguments and results are checked with: limits, and prepared schemas, which are remembered."""
 
     def __init__(self, settings: Settings) -> None:
-        self._bytes = settings.arguments.largest
-        self._depth = settings.arguments.deepest
-        self._refuses = settings.arguments.secrets == "refuse"
+        self.largest = settings.arguments.largest
+        self.deepest = settings.arguments.deepest
+        self.refuses_secrets = settings.arguments.secrets == "refuse"
         self._schemas: OrderedDict[str, tuple[SchemaChecks, int]] = OrderedDict()
         self._size = 0
-
-    def look(self, given: Arguments, known: ServerState, pin: Pin | None) -> "ArgumentView":
-        """The arguments as the rules see them now. Nothing is checked before a rule asks."""
-        return ArgumentView(self, given, known, pin)
-
-    def too_large(self, given: Arguments) -> Detail | None:
-        return too_large(given.params, given.encoded, self._bytes, self._depth)
-
-    def secret(self, given: Arguments) -> str | None:
-        if given.found is None:
-            given.found = find_secrets(given.params)
-        return given.found.sure[0] if self._refuses and given.found.sure else None
-
-    def unfit(self, given: Arguments, known: ServerState, pin: Pin | None) -> Objection | None:
-        """Why these arguments do not match the definition in force; None where they do."""
-        if given.method not in (CALL, GET) or pin is None or pin.listed is None:
-            return None
-        # A call is judged several times, and compared with one definition only once.
-        if given.compared is None or given.compared[0] != pin.listed:
-            definition = known.definition(pin.kind, pin.name)
-            given.compared = pin.listed, self._compared(given, definition, pin.listed)
-        return given.compared[1]
-
-    def _compared(self, given: Arguments, definition: Definition | None, fingerprint: Fingerprint) -> Objection | None:
-        if definition is None:
-            return UNVERIFIABLE
-        if given.method == GET:
-            return check_prompt_arguments(given.arguments, definition)
-        checks_made = self._checks(definition, fingerprint, "inputSchema")
-        return check_tool_arguments(given.arguments, checks_made, len(given.encoded))
 
     def result_checks(self, known: ServerState, pin: Pin) -> SchemaChecks:
         """The checks for results that the approved definition prescribes."""
         definition = known.definition(pin.kind, pin.name) if pin.listed == pin.approved else None
         if definition is None or pin.approved is None:
             return UNUSABLE
-        return self._checks(definition, pin.approved, "outputSchema")
+        return self.prepared(definition, pin.approved, "outputSchema")
 
-    def _checks(self, definition: Definition, fingerprint: Fingerprint, member: str) -> SchemaChecks:
+    def prepared(self, definition: Definition, fingerprint: Fingerprint, member: str) -> SchemaChecks:
+        """The checks that a schema of a definition prescribes. `member`: where in the definition the schema is."""
         key = f"{member} {fingerprint.text}"
         if (kept := self._schemas.get(key)) is not None:
             self._schemas.move_to_end(key)
@@ -87,24 +58,61 @@ class CallArgumentChecks:
         return made
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentView:
-    """The arguments of a call, compared with the definition in force at one moment. Nothing is computed before it is
-    asked for."""
+class Arguments:
+    """The parameters of one call, and what was found in them so far. `encoded`: the parameters as they are sent."""
 
-    checking: CallArgumentChecks
-    given: Arguments
-    known: ServerState
-    pin: Pin | None
+    def __init__(self, method: str, params: Mapping[str, Any]) -> None:
+        self.method = method
+        self.params = params
+        self.encoded = dumps(params)
+        self.found: FoundSecrets | None = None
+        """The secrets in them; None as long as no rule has looked for any."""
+        self.same: tuple[Fingerprint | None, bytes] | None = None
+        """A digest that is the same for the same call, under the definition with this fingerprint."""
+        self._compared: tuple[Fingerprint, Objection | None] | None = None
+
+    def look(self, checks: CallArgumentChecks, known: ServerState, pin: Pin | None) -> "Arguments":
+        """Let the rules see them beside the definition that is in force now. Nothing is checked before a rule asks."""
+        self._checks, self._known, self._pin = checks, known, pin
+        return self
 
     @property
     def too_large(self) -> Detail | None:
-        return self.checking.too_large(self.given)
+        """How they exceed the limits of size or depth; None if they do not."""
+        size, most = len(self.encoded), self._checks.largest
+        if size > most:
+            return Detail(path="$", expected=f"at most {most} bytes, not {size}")
+        deepest = self._checks.deepest
+        if self.encoded.count(b"{") + self.encoded.count(b"[") <= deepest:
+            return None  # too few brackets to be nested that deeply
+        return nested_too_deeply(self.params, deepest)
 
     @property
     def unfit(self) -> Objection | None:
-        return self.checking.unfit(self.given, self.known, self.pin)
+        """How they differ from the definition in force; None if they do not."""
+        pin = self._pin
+        if self.method not in (CALL, GET) or pin is None or pin.listed is None:
+            return None
+        # A call is judged several times, and compared with one definition only once.
+        if self._compared is None or self._compared[0] != pin.listed:
+            self._compared = pin.listed, self._compare(pin, pin.listed)
+        return self._compared[1]
 
     @property
     def secret(self) -> str | None:
-        return self.checking.secret(self.given)
+        """The rule that found a secret that must not be sent on; None if there is none."""
+        if self.found is None:
+            self.found = find_secrets(self.params)
+        return self.found.sure[0] if self._checks.refuses_secrets and self.found.sure else None
+
+    def _compare(self, pin: Pin, fingerprint: Fingerprint) -> Objection | None:
+        definition = self._known.definition(pin.kind, pin.name)
+        if definition is None:
+            return UNVERIFIABLE
+        given = self.params.get("arguments")
+        if self.method == GET:
+            return check_prompt_arguments(given, definition)
+        arguments = {} if given is None else given
+        if not isinstance(arguments, dict):
+            return NO_OBJECT
+        return self._checks.prepared(definition, fingerprint, "inputSchema").objection_to(arguments, len(self.encoded))

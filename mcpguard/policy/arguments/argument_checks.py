@@ -1,4 +1,4 @@
-"""Checks the arguments of tools and prompts against their definitions, and all parameters against size limits."""
+"""Checks the arguments of prompts against their definitions, and all parameters against the limit of depth."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -6,24 +6,17 @@ from typing import Any, Final
 from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.arguments.mismatch import json_path
-from mcpguard.policy.arguments.schemas import SchemaChecks
 
 CALL: Final = "tools/call"
 GET: Final = "prompts/get"
-_NO_OBJECT: Final = Objection(Reason.ARGUMENTS_INVALID, Detail(path="$", expected="an object"))
-
-
-def check_tool_arguments(given: object, checks: SchemaChecks, size: int) -> Objection | None:
-    """Return the objection to the arguments of a tool. None counts as an empty object."""
-    arguments = {} if given is None else given
-    return checks.objection_to(arguments, size) if isinstance(arguments, dict) else _NO_OBJECT
+NO_OBJECT: Final = Objection(Reason.ARGUMENTS_INVALID, Detail(path="$", expected="an object"))
 
 
 def check_prompt_arguments(given: object, definition: Mapping[str, Any]) -> Objection | None:
     """Return the objection to the arguments of a prompt, which must have everything that it requires."""
     arguments = {} if given is None else given
     if not isinstance(arguments, dict):
-        return _NO_OBJECT
+        return NO_OBJECT
     for name in _required(definition.get("arguments")):
         if name not in arguments:
             return Objection(
@@ -38,13 +31,9 @@ def _required(listed: object) -> Iterator[str]:
             yield name
 
 
-def too_large(params: Mapping[str, Any], written: bytes, most_bytes: int, most_depth: int) -> Detail | None:
-    """Return how the parameters exceed a limit; None if they do not."""
-    if len(written) > most_bytes:
-        return Detail(path="$", expected=f"at most {most_bytes} bytes, not {len(written)}")
-    if written.count(b"{") + written.count(b"[") <= most_depth:
-        return None  # too few brackets to be nested that deeply
-    return None if depth(params) <= most_depth else Detail(path="$", expected=f"at most {most_depth} levels")
+def nested_too_deeply(params: Mapping[str, Any], most: int) -> Detail | None:
+    """Return how the parameters exceed the limit of depth; None if they do not."""
+    return None if depth(params) <= most else Detail(path="$", expected=f"at most {most} levels")
 
 
 def depth(value: object) -> int:

