@@ -19,7 +19,6 @@ from mcpguard.guard.audit.key_rotation import KeyRotator
 from mcpguard.guard.audit.verification import LogVerifier
 from mcpguard.guard.callers.callers import Callers, anonymous
 from mcpguard.guard.callers.grants import CallerGrants
-from mcpguard.guard.calls.caller_budgets import CallerBudgets
 from mcpguard.guard.calls.explanation import is_anybody
 from mcpguard.guard.calls.handle import Calls
 from mcpguard.guard.calls.holds.held_calls import HeldCalls
@@ -64,6 +63,7 @@ from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.guard.trust.confirmed_settings import ConfirmedSettings
 from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
+from mcpguard.policy.budgets import BudgetLimits, CallBudgets
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
@@ -136,7 +136,7 @@ async def assemble(
     inspections = InspectionRecords(standings, LastWords(registry, reach.mark, reach.wrote), clock)
     seconds = settings.definitions.confirm_seconds
     inspecting = ServerInspections(inspections, admission, intake, fleet, seconds, confining.why)
-    budgets, bodies = CallerBudgets(clock, settings), KeptBodies(digesting, settings.audit, reach.given.ways)
+    budgets, bodies = _budgets(settings, clock), KeptBodies(digesting, settings.audit, reach.given.ways)
     screener = Screener(servers, NeighbourTools(registry), reach.given.certain, settings, clock)
     queries = ServerQueries(registry, servers, explaining, effects, store, SandboxNeeds(reach.lines), confining)
     heard = _heard(clock, servers, callers, ledger)
@@ -164,6 +164,11 @@ async def assemble(
     await store.readers.run(partial(_load, registry, seal))
     await to_thread.run_sync(reach.preparation.sweep, {known.name for known in registry})
     return Parts(guard, inspections, fleet, intake, standings, servers, listeners)
+
+
+def _budgets(settings: Settings, clock: Clock) -> CallBudgets:
+    said = settings.budgets
+    return CallBudgets(BudgetLimits(said.caller_minute, said.capability_minute, said.at_once), clock.monotonic)
 
 
 def _proof(settings: Settings, signing: Signing, ledger: Ledger, clock: Clock) -> LogProof:

@@ -9,11 +9,14 @@ Rules kept here:
 """
 
 from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from types import TracebackType
+from typing import Final, Generic, Self, TypeVar
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability
+from mcpguard.domain.errors import Overtaken
 
 IN_A_MINUTE: Final = "calls in a minute"
 OF_ONE: Final = "calls of this capability in a minute"
@@ -32,35 +35,38 @@ class BudgetLimits:
 
 
 class CallBudgets:
-    """The used budgets of all callers."""
+    """The used budgets of all callers. `monotonic`: a clock, in seconds."""
 
-    def __init__(self, most: BudgetLimits) -> None:
+    def __init__(self, most: BudgetLimits, monotonic: Callable[[], float]) -> None:
         self._most = most
+        self._monotonic = monotonic
         self._callers: _Minutes[str] = _Minutes(most.in_a_minute)
         self._each: _Minutes[tuple[str, Capability]] = _Minutes(most.of_one)
         self._open: dict[str, int] = {}
 
-    def exhausted_budget(self, caller: Caller, capability: Capability, now: float) -> str | None:
-        """Return the name of the budget that is used up; None if the call fits."""
+    def exhausted_budget(self, caller: Caller, capability: Capability) -> str | None:
+        """Return the name of the budget that leaves no room for one more call; None if it fits."""
+        second = int(self._monotonic())
         if self._most.at_once and self._open.get(caller.id, 0) >= self._most.at_once:
             return AT_ONCE
-        if self._callers.full(caller.id, int(now)):
+        if self._callers.full(caller.id, second):
             return IN_A_MINUTE
-        return OF_ONE if self._each.full((caller.id, capability), int(now)) else None
+        return OF_ONE if self._each.full((caller.id, capability), second) else None
 
-    def take(self, caller: Caller, capability: Capability, now: float) -> "BudgetPlace":
+    def take(self, caller: Caller, capability: Capability) -> "BudgetPlace":
         """Take a place for a call. `exhausted_budget` must have returned None just before."""
-        second = int(now)
+        second = int(self._monotonic())
         seconds = (self._callers.add(caller.id, second), self._each.add((caller.id, capability), second))
         if self._most.at_once:
             self._open[caller.id] = self._open.get(caller.id, 0) + 1
-        return BudgetPlace(self, caller.id, tuple(each for each in seconds if each is not None))
+        return BudgetPlace(self, caller.id, seconds)
 
-    def greet(self, caller: str, now: float) -> int:
+    def count_handshake(self, caller: Caller) -> int:
         """Count a handshake and return 0, or return the seconds to wait until one fits."""
-        if wait := self._callers.wait(caller, int(now)):
+        second = int(self._monotonic())
+        if wait := self._callers.wait(caller.id, second):
             return wait
-        self._callers.add(caller, int(now))
+        self._callers.add(caller.id, second)
         return 0
 
     def release(self, caller: str) -> None:
@@ -151,16 +157,25 @@ class _Minutes(Generic[K]):
 
 
 class BudgetPlace:
-    """The part of the budgets that one call takes."""
+    """The part of the budgets that one call takes, for the length of a block.
 
-    def __init__(self, budgets: CallBudgets, caller: str, seconds: tuple[_Second, ...]) -> None:
+    A call that is to be judged again (`Overtaken`) is counted then: one call must not cost two.
+    """
+
+    def __init__(self, budgets: CallBudgets, caller: str, seconds: Iterable[_Second | None]) -> None:
         self._budgets = budgets
         self._caller = caller
         self._seconds = seconds
         self._held = True
 
-    def release(self) -> None:
-        """End the concurrent call. Further calls of this do nothing."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if kind is Overtaken:
+            self.take_off()
         if self._held:
             self._held = False
             self._budgets.release(self._caller)
@@ -168,5 +183,6 @@ class BudgetPlace:
     def take_off(self) -> None:
         """Uncount the call, which was not sent after all."""
         for second in self._seconds:
-            second.take_off()
+            if second is not None:
+                second.take_off()
         self._seconds = ()

@@ -11,7 +11,6 @@ Rules kept here:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.domain.calls.objections import NOTHING_MORE, Detail, Objection
@@ -35,7 +34,7 @@ from mcpguard.policy.rules import (
 )
 from mcpguard.policy.situation import Situation
 
-__all__ = ["RULES", "Judgement", "Situation", "judge"]
+__all__ = ["RULES", "Situation", "judge"]
 
 Rule = Callable[[Situation], Objection | None]
 
@@ -56,22 +55,14 @@ RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("hold.person", hold_person.objection),
 )
 _NAMES: Final = tuple(name for name, _ in RULES)
+_ALLOWED: Final = (Allow(), _NAMES, NOTHING_MORE)
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """A verdict, the rules that ran, and the details of the reason."""
-
-    verdict: Verdict
-    rules: tuple[str, ...]
-    detail: Detail = NOTHING_MORE
-
-
-def judge(situation: Situation) -> Judgement:
-    """Return the verdict about a call in this situation."""
+def judge(situation: Situation) -> tuple[Verdict, tuple[str, ...], Detail]:
+    """Return the verdict about a call in this situation, the rules that ran, and the details of the reason."""
     for number, (_, rule) in enumerate(RULES, 1):
         if (objection := rule(situation)) is not None:
             is_held = objection.reason is Reason.HOLD_WAITING
             verdict = Hold(objection.reason) if is_held else Deny(objection.reason)
-            return Judgement(verdict, _NAMES[:number], objection.detail)
-    return Judgement(Allow(), _NAMES)
+            return verdict, _NAMES[:number], objection.detail
+    return _ALLOWED

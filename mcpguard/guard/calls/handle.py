@@ -15,8 +15,10 @@ A plain call enters none of the branches: waiting for a server that starts or is
 (`holds`), a page of an earlier reply (`page_answer`), a refusal or a failure (`refused_call`).
 """
 
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from mcpguard.codec import envelope
 from mcpguard.domain.callers import Caller
@@ -30,7 +32,6 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.errors import LedgerUnavailable, Overtaken
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls.caller_budgets import CallerBudgets
 from mcpguard.guard.calls.client_questions import ClientQuestions
 from mcpguard.guard.calls.holds.approved_call import wait_for_approval
 from mcpguard.guard.calls.holds.hold_rules import NO_HOLD
@@ -47,10 +48,13 @@ from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.traffic.events import CallStage
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
+from mcpguard.policy.budgets import CallBudgets
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.upstreams.exchange.conversation import ServerError
 from mcpguard.upstreams.supervise.fleet import PlaceRequest
+
+NO_PART: Final = nullcontext()
 
 
 class Calls:
@@ -61,7 +65,7 @@ class Calls:
         services: CallServices,
         ledger: Ledger,
         holding: WaitingCalls,
-        budgets: CallerBudgets,
+        budgets: CallBudgets,
         new_id: Ids,
         settings: Settings,
     ) -> None:
@@ -101,8 +105,8 @@ class Calls:
         if isinstance(judged.verdict, Deny):
             return await self._refuse(call, opening)
         with (
-            self._budgets.count_call(asked.caller, asked.capability, judged.verdict) as place,
-            self._holding.part(call.subject, judged, opening) as part,
+            self._budgets.take(asked.caller, asked.capability) as place,
+            NO_PART if judged.hold is NO_HOLD else self._holding.part(call.subject, judged, opening) as part,
         ):
             if part is not None:
                 opening = call.take_part(part, opening)
@@ -118,7 +122,7 @@ class Calls:
                     services.events.publish_end(call.course, opening, judged.approved_name, entry.outcome)
             outcome = entry.outcome
             # Refused after all, so it costs the caller nothing.
-            if place is not None and outcome.kind is OutcomeKind.REFUSED:
+            if outcome.kind is OutcomeKind.REFUSED:
                 place.take_off()
         if outcome.kind is OutcomeKind.ANSWERED and outcome.reason is None and call.result is not None:
             return CallResult(opening.entry, outcome, envelope.with_meta(call.result, envelope.BY_SERVER))

@@ -24,13 +24,11 @@ from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.holds.hold_rules import NO_HOLD, HoldRules, HoldView
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.uninspected_server import UninspectedServer, describe_uninspected
-from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import is_under_prefix
 from mcpguard.policy.scopes import is_in_scope
 from mcpguard.policy.shares import Crowded
-from mcpguard.policy.tasks import needs_tasks
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import generations
 
@@ -79,7 +77,9 @@ class JudgedCall:
         return generations.are_current(connection, (self.upstream.id, self.upstream.generation), pin)
 
     def rests_on_the_same(self, other: "JudgedCall") -> bool:
-        return _generations(self) == _generations(other)
+        """Tell whether another verdict rests on the same server and approval, in the same generations."""
+        (one, its), (two, others) = (self.upstream, self.pin), (other.upstream, other.pin)
+        return _is_same(one, two) and _is_same(its, others)
 
 
 class CallJudge:
@@ -123,17 +123,16 @@ class CallJudge:
                 stated=subject.stated,
                 arguments=subject.given.look(self._servers.checking, known, pin) if subject.given else None,
                 spent=exhausted,
-                needs_tasks=_needs_tasks(known, pin),
+                needs_tasks=pin is not None and pin.kind is CapabilityKind.TOOL and pin.name in known.task_tools,
             )
             effect = situation.effect
-            look = self._hold_rules.look(subject, known.upstream, pin, effect)
+            look = self._hold_rules.look(subject, known.upstream, pin, effect) if self._hold_rules.demands else NO_HOLD
             if look.demand:
                 situation = replace(
                     situation, demand=look.demand, answer=look.answer, person=look.person, crowded=look.crowded
                 )
-        judgement = judge(situation)
-        upstream = known.upstream if known else None
-        return JudgedCall(judgement.verdict, judgement.rules, effect, upstream, pin, judgement.detail, look)
+        verdict, rules, detail = judge(situation)
+        return JudgedCall(verdict, rules, effect, known.upstream if known else None, pin, detail, look)
 
     async def judge_confirmed(
         self, subject: CallSubject, exhausted_budget: ExhaustedBudget, on_wait: Callable[[], None]
@@ -194,13 +193,7 @@ def no_budget(_caller: Caller, _capability: Capability) -> None:
     """No budget is asked about: the call is one of those that count already, or is only explained."""
 
 
-def _needs_tasks(known: ServerState, pin: Pin | None) -> bool:
-    """Tell whether a tool requires MCP tasks, by the definition that its server listed last."""
-    if pin is None or pin.kind is not CapabilityKind.TOOL:
-        return False
-    definition = known.definition(pin.kind, pin.name)
-    return definition is not None and needs_tasks(definition)
-
-
-def _generations(judged: JudgedCall) -> tuple[tuple[str, int] | None, ...]:
-    return tuple((each.id, each.generation) if each else None for each in (judged.upstream, judged.pin))
+def _is_same(one: Upstream | Pin | None, other: Upstream | Pin | None) -> bool:
+    if one is other:
+        return True
+    return one is not None and other is not None and (one.id, one.generation) == (other.id, other.generation)

@@ -24,7 +24,6 @@ import anyio
 from mcpguard.codec.messages import dumps
 from mcpguard.codec.names import server_name_for
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Decision, Undecidable, Unknown
@@ -34,11 +33,11 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.callers.callers import Callers
-from mcpguard.guard.calls.caller_budgets import CallerBudgets
 from mcpguard.guard.review.admission import AddedServer, Admission, DeclarationSource
 from mcpguard.guard.review.decisions import Decisions
 from mcpguard.guard.review.requests import merge_requests, request_notices, split_requests
 from mcpguard.guard.servers.registry import Registry, ServerState
+from mcpguard.policy.budgets import CallBudgets
 from mcpguard.policy.scopes import is_server_in_scope
 from mcpguard.settings.entries.members import apply_patch, as_members
 from mcpguard.settings.entries.references import misplaced_reference
@@ -66,7 +65,7 @@ class AgentRequests:
         admission: Admission,
         decisions: Decisions,
         callers: Callers,
-        budgets: CallerBudgets,
+        budgets: CallBudgets,
         clock: Clock,
     ) -> None:
         self._registry = registry
@@ -87,7 +86,7 @@ class AgentRequests:
 
     def count_change(self, caller: Caller) -> AbstractContextManager[object]:
         """Count a change against the caller's budget while the block runs."""
-        return self._budgets.count_call(caller, _OWN, Allow())
+        return self._budgets.take(caller, _OWN)
 
     async def request(self, caller: Caller, label: str, members: Members) -> AddedServer:
         """Request a server, which waits for review. Raises Undecidable, and what `Admission.add` does."""

@@ -41,10 +41,10 @@ class CallArgumentChecks:
         definition = known.definition(pin.kind, pin.name) if pin.listed == pin.approved else None
         if definition is None or pin.approved is None:
             return UNUSABLE
-        return self.prepared(definition, pin.approved, "outputSchema")
+        return self.prepare_checks(definition, pin.approved, "outputSchema")
 
-    def prepared(self, definition: Definition, fingerprint: Fingerprint, member: str) -> SchemaChecks:
-        """The checks that a schema of a definition prescribes. `member`: where in the definition the schema is."""
+    def prepare_checks(self, definition: Definition, fingerprint: Fingerprint, member: str) -> SchemaChecks:
+        """Return the checks that a schema of a definition prescribes. `member`: where the schema is."""
         key = f"{member} {fingerprint.text}"
         if (kept := self._schemas.get(key)) is not None:
             self._schemas.move_to_end(key)
@@ -115,4 +115,5 @@ class Arguments:
         arguments = {} if given is None else given
         if not isinstance(arguments, dict):
             return NO_OBJECT
-        return self._checks.prepared(definition, fingerprint, "inputSchema").objection_to(arguments, len(self.encoded))
+        checks = self._checks.prepare_checks(definition, fingerprint, "inputSchema")
+        return checks.objection_to(arguments, len(self.encoded))

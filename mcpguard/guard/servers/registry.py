@@ -20,6 +20,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.listed_findings import NOTHING, ListedFindings, launch_findings
+from mcpguard.policy.tasks import needs_tasks
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -42,7 +43,9 @@ class ServerState:
     moved: anyio.Event = field(default_factory=anyio.Event)
     stage: InspectionStage | None = None
     _launched: tuple[Launch, InspectionFindings] | None = field(default=None, init=False)
-    _indexed: tuple[Listing, Mapping[CapabilityKey, Definition]] | None = field(default=None, init=False)
+    _indexed: tuple[Listing, Mapping[CapabilityKey, Definition], frozenset[str]] | None = field(
+        default=None, init=False
+    )
 
     @property
     def name(self) -> str:
@@ -91,8 +94,17 @@ class ServerState:
         if self.listing is None:
             return None
         if self._indexed is None or self._indexed[0] is not self.listing:
-            self._indexed = self.listing, _index(self.listing)
+            self._indexed = _index(self.listing)
         return self._indexed[1].get((kind, name))
+
+    @property
+    def task_tools(self) -> frozenset[str]:
+        """The tools that, by their listed definitions, can only be called as a task."""
+        if self.listing is None:
+            return frozenset()
+        if self._indexed is None or self._indexed[0] is not self.listing:
+            self._indexed = _index(self.listing)
+        return self._indexed[2]
 
     def shelf(self) -> Shelf | None:
         """What agents may find of it, even before it is connected: that was approved as an inspection listed it, and a
@@ -155,14 +167,16 @@ class ServerState:
         self.moved = anyio.Event()
 
 
-def _index(listing: Listing) -> dict[CapabilityKey, Definition]:
+def _index(listing: Listing) -> tuple[Listing, Mapping[CapabilityKey, Definition], frozenset[str]]:
     lists = {CapabilityKind.TOOL: listing.tools, CapabilityKind.PROMPT: listing.prompts}
-    return {
+    found = {
         (kind, name): each
         for kind, definitions in lists.items()
         for each in definitions
         if isinstance(name := each.get(KEYS[kind]), str)
     }
+    tools = CapabilityKind.TOOL
+    return listing, found, frozenset(name for kind, name in found if kind is tools and needs_tasks(found[kind, name]))
 
 
 class Registry:

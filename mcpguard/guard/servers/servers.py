@@ -34,6 +34,7 @@ class Servers:
         self.checking = CallArgumentChecks(settings)
         self._standings = standings
         self._registry = standings.registry
+        self.find = standings.registry.find
         self._intake = intake
         self._first_connections = FirstConnections(settings.upstreams)
         self._confirm_seconds = settings.definitions.confirm_seconds
@@ -50,9 +51,6 @@ class Servers:
     def command(self, fleet: Fleet) -> None:
         """Ask this fleet about connections from now on."""
         self._fleet = fleet
-
-    def find(self, name: str) -> ServerState | None:
-        return self._registry.find(name)
 
     def every(self) -> tuple[ServerState, ...]:
         """All servers, whatever their status."""

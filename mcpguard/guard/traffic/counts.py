@@ -8,9 +8,10 @@ Rules kept here:
 """
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple, assert_never
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.guard.traffic.events import EndedCall
@@ -23,6 +24,8 @@ MOST_SERIES: Final = 10_000
 MOST_RULES: Final = 1000
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """Seconds."""
+WORDS: Final[Mapping[type[Verdict], str]] = MappingProxyType({Allow: "allow", Hold: "hold", Deny: "deny"})
+"""The word for a verdict in metrics."""
 
 
 class Series(NamedTuple):
@@ -56,8 +59,8 @@ class CallCounts:
         self._exists = exists
         self._named: set[str] = set()
         self.calls: Counter[Series] = Counter()
-        self.whole: dict[str, Durations] = {}
-        self.own: dict[str, Durations] = {}
+        self.whole = defaultdict[str, Durations](Durations)
+        self.own = defaultdict[str, Durations](Durations)
         self.found: Counter[tuple[str, str]] = Counter()
 
     def count_call(self, ended: EndedCall) -> None:
@@ -65,13 +68,13 @@ class CallCounts:
         opening, outcome = ended.opening, ended.outcome
         server, effect = self.label(opening.capability.server), opening.effect.value if opening.effect else NONE
         reason = outcome.reason.value if outcome.reason else NONE
-        series = Series(server, effect, verdict_word(opening.verdict), outcome.kind.value, reason)
+        series = Series(server, effect, WORDS[type(opening.verdict)], outcome.kind.value, reason)
         # Agents choose what they call: without a bound they could make the tables grow for ever.
         if series not in self.calls and len(self.calls) >= MOST_SERIES:
             series = series._replace(server=OTHER)
         self.calls[series] += 1
-        _add(self.whole, server, ended.took)
-        _add(self.own, effect, ended.own)
+        self.whole[server].add(ended.took)
+        self.own[effect].add(ended.own)
         if opening.secrets:
             self.count_findings("arguments", opening.secrets)
         if outcome.screened is not None:
@@ -101,24 +104,5 @@ class CallCounts:
         if gone:
             self._named -= gone
             self.calls = Counter({series: count for series, count in self.calls.items() if series.server not in gone})
-            self.whole = {name: durations for name, durations in self.whole.items() if name not in gone}
-
-
-def verdict_word(verdict: Verdict) -> str:
-    """The word for a verdict in metrics."""
-    match verdict:
-        case Allow():
-            return "allow"
-        case Hold():
-            return "hold"
-        case Deny():
-            return "deny"
-        case _:
-            assert_never(verdict)
-
-
-def _add(table: dict[str, Durations], key: str, seconds: float) -> None:
-    durations = table.get(key)
-    if durations is None:
-        durations = table[key] = Durations()
-    durations.add(seconds)
+            for name in gone & self.whole.keys():
+                del self.whole[name]

@@ -43,13 +43,13 @@ class HoldRules:
     def __init__(self, tickets: Tickets, settings: Holds) -> None:
         self.tickets = tickets
         self._most = settings.per_caller
-        self._demands: tuple[Demand, ...] = tuple(map(demand, settings.calls))
+        self.demands: tuple[Demand, ...] = tuple(map(demand, settings.calls))
 
     def look(self, subject: CallSubject, upstream: Upstream, pin: Pin | None, effect: Effect | None) -> HoldView:
         """Look up what holds a call. A page of a reply is never held: the call that it answers was allowed."""
-        if not self._demands or subject.kept or subject.ticket:
+        if not self.demands or subject.kept or subject.ticket:
             return NO_HOLD
-        wants = matching_demand(self._demands, subject.caller, subject.capability, effect)
+        wants = matching_demand(self.demands, subject.caller, subject.capability, effect)
         if not wants or subject.given is None:
             return HoldView(wants)
         ticket = self.tickets.find(self.same_call(subject, pin), rests(upstream, pin))
