@@ -26,13 +26,12 @@ from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.calls.verdicts import Allow, Verdict
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.gateway.http.http_door import HttpDoor
-from mcpguard.gateway.methods import Methods
 from mcpguard.guard.people.passwords import Cost
 from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.verify.report import LOG_ONLY, KeyTrust, Report
 from mcpguard.ledger.verify.verify import verify
+from mcpguard.settings.address import OwnHosts
 from mcpguard.settings.load import load
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.offline import open_offline, place_name
@@ -184,9 +183,9 @@ async def world(folder: Path, **given: object) -> AsyncIterator[World]:
     with watched(places.database(settings)):
         async with running(settings, clock, new_id, cost=CHEAP) as now:
             guard, api = now.guard, Api(now.guard)
-            agents = HttpDoor(guard, Methods(guard), clock)
+            hosts = OwnHosts((settings.address[0], PORT), settings.hosts)
             async with (
-                _client(network_app(guard, api, agents, PORT, new_id), f"http://127.0.0.1:{PORT}") as network,
+                _client(network_app(guard, api, hosts, new_id), f"http://127.0.0.1:{PORT}") as network,
                 _client(_known(operator_app(guard, api, new_id)), "http://operator") as operator,
             ):
                 yield World(now, clock, new_id, network, operator)

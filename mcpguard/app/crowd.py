@@ -7,6 +7,15 @@ Rules kept here:
 """
 
 from collections.abc import Callable
+from enum import Enum
+
+
+class Standing(Enum):
+    """What a connection is doing. The first two may be closed to make room."""
+
+    SILENT = "no request is in progress"
+    WITHOUT_BODY = "all earlier requests are answered, and the body of this one is still to come"
+    BUSY = "a complete request is in progress"
 
 
 class Places:
@@ -19,31 +28,21 @@ class Places:
         self._without_body: dict[object, None] = {}
 
     def take(self, who: object, give_up: Callable[[], None]) -> None:
-        """Add a connection. `give_up` is called when it has to make room for another."""
+        """Add a connection, which is silent. `give_up` is called when it has to make room for another."""
         if len(self._taken) >= self._most:
             self._make_room()
         self._taken[who] = give_up
         self._silent[who] = None
 
-    def head_came(self, who: object) -> None:
-        """Note that a request has begun, and its body is still to come."""
-        if who in self._silent:
-            del self._silent[who]
-            self.waits_for_body(who)
-
-    def waits_for_body(self, who: object) -> None:
-        """Note that all earlier requests are answered, and this one's body is still to come."""
+    def move(self, who: object, standing: Standing) -> None:
+        """Note what a connection is doing from now on."""
         if who in self._taken:
-            self._without_body[who] = None
-
-    def body_came(self, who: object) -> None:
-        """Note that the request is complete."""
-        self._without_body.pop(who, None)
-
-    def requests_answered(self, who: object) -> None:
-        """Note that no request is in progress any more. One without its whole body still counts as incomplete."""
-        if who in self._taken and who not in self._without_body:
-            self._silent[who] = None
+            self._silent.pop(who, None)
+            self._without_body.pop(who, None)
+            if standing is Standing.SILENT:
+                self._silent[who] = None
+            elif standing is Standing.WITHOUT_BODY:
+                self._without_body[who] = None
 
     def leave(self, who: object) -> None:
         for each in (self._taken, self._silent, self._without_body):

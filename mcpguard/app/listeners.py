@@ -1,29 +1,27 @@
 """The listeners for the network, the operator and local agents.
 
-Their sockets are bound here; uvicorn serves HTTP on the first two. uvicorn's own `uds=` would make the operator's
-socket writable by everyone, and its signal handling would conflict with the guard's, so neither is used.
+Their sockets are bound here; uvicorn serves HTTP on the first two (`http_connection`). uvicorn's own `uds=` would make
+the operator's socket writable by everyone, and its signal handling would conflict with the guard's, so neither is used.
 """
 
-import asyncio
 import os
 import socket
 import stat
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 import anyio
-import structlog
 import uvicorn
 from anyio.abc import SocketListener
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcpguard.app.crowd import Places
+from mcpguard.app.http_connection import HttpConnection, OperatorConnection
 from mcpguard.app.lifespan import Running
 from mcpguard.app.places import agents_socket, operator_socket
 from mcpguard.domain.clock import Clock, Ids
@@ -31,17 +29,20 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.gateway.http.http_door import HttpDoor
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.streams.stream_door import StreamDoor
+from mcpguard.settings.address import OwnHosts
 from mcpguard.settings.model import Settings
 from mcpguard.store.files import datadir
 from mcpguard.web.api.api_door import Api
-from mcpguard.web.gate.peer import NotTheOperator, identify
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 
+if TYPE_CHECKING:
+    import asyncio
+
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
 IDLE_SECONDS = 15
 """How long an idle connection is kept: longer than clients keep theirs, or it might be closed just as one is used."""
-LONGEST_HEAD = 65_536
-log = structlog.get_logger("mcpguard")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class ListenAddresses:
         return now if self.streams.busy else max(self.door.used, self.streams.used)
 
 
-class _Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """A uvicorn server that handles no signals, and leaves nothing open even if it is cancelled."""
 
     def __init__(self, config: uvicorn.Config, stopped: anyio.Event) -> None:
@@ -92,89 +93,6 @@ class _Server(uvicorn.Server):
         yield
 
 
-class _Protocol(HttpToolsProtocol):
-    """HTTP with limits: a silent connection must not occupy a place for ever, nor an endless head the memory."""
-
-    def __init__(self, *given: Any, head_seconds: float, stopped: anyio.Event, places: Places, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
-        super().__init__(*given, **named)
-        self._stopped = stopped
-        self._places = places
-        self._head_seconds = head_seconds
-        self._head_bytes = 0
-        self._in_head = True
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)  # type: ignore[arg-type]
-        self._places.take(self, self._give_up)
-        self._expect_head()
-        if self._stopped.is_set():  # accepted just before the end, and nobody will read its request
-            self.transport.close()
-
-    def data_received(self, data: bytes) -> None:
-        self._head_bytes += len(data)
-        super().data_received(data)
-        if not self._in_head:
-            self._head_bytes = 0
-        elif self._head_bytes > LONGEST_HEAD and not self.transport.is_closing():
-            self.send_400_response("The head of the request is too long.")
-
-    def on_message_begin(self) -> None:
-        if not self._in_head:  # a further request on the same connection
-            self._in_head = True
-            self._expect_head()
-        super().on_message_begin()
-
-    def on_url(self, url: bytes) -> None:
-        if not self.url and not url.startswith(b"/"):
-            raise ValueError("an absolute URL may name another host than the Host header")  # answered with 400
-        super().on_url(url)
-
-    def on_headers_complete(self) -> None:
-        self._in_head = False
-        self._head_due.cancel()
-        self._places.head_came(self)
-        super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        self._places.body_came(self)
-        super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if self.cycle.response_complete:  # otherwise the next of several requests has begun
-            self._places.requests_answered(self)
-        elif self.cycle.more_body:
-            self._places.waits_for_body(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._head_due.cancel()
-        self._places.leave(self)
-        super().connection_lost(exc)
-
-    def _give_up(self) -> None:
-        """Make room for a new connection at once: the loop may read its request before it has closed this one, and
-        would refuse the request while both are counted."""
-        self.connections.discard(self)
-        self.transport.abort()
-
-    def _expect_head(self) -> None:
-        self._head_due = self.loop.call_later(self._head_seconds, self.transport.abort)
-
-
-class _OperatorProtocol(_Protocol):
-    """HTTP for the operator only: the peer's account is checked."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        try:
-            peer = identify(transport.get_extra_info("socket"))
-        except NotTheOperator as refusal:
-            log.warning("operator.refused", why=str(refusal))
-            self.transport.abort()
-        else:
-            self.app_state = {**self.app_state, "peer": peer}
-
-
 @asynccontextmanager
 async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[ListenAddresses]:
     """Open all listeners for the length of the block. Requests in flight get their time to end."""
@@ -184,11 +102,13 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
         host, port = settings.address[0], network.getsockname()[1]
         now.listeners.add((ip_address(network.getsockname()[0]), port))
         methods = Methods(guard)
-        door, streams = HttpDoor(guard, methods, clock), StreamDoor(guard, methods, clock)
+        hosts = OwnHosts((host, port), settings.hosts)
+        door, streams = HttpDoor(guard, methods, clock, hosts), StreamDoor(guard, methods, clock)
         api = Api(guard)
+        people = network_app(guard, api, hosts, new_id)
         servers = (
-            (_server(settings, network_app(guard, api, door, port, new_id)), network),
-            (_server(settings, operator_app(guard, api, new_id), _OperatorProtocol), operator),
+            (http_server(settings, people, partial(HttpConnection, door=door)), network),
+            (http_server(settings, operator_app(guard, api, new_id), OperatorConnection), operator),
         )
         publisher = guard.servers.publisher
         with ExitStack() as told:
@@ -213,15 +133,15 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
                 tasks.cancel_scope.cancel()
 
 
-def _server(settings: Settings, app: ASGIApp, protocol: type[_Protocol] = _Protocol) -> _Server:
+def http_server(settings: Settings, app: ASGIApp, connection: Callable[..., HttpConnection]) -> HttpServer:
     stopped = anyio.Event()
-    return _Server(
+    return HttpServer(
         uvicorn.Config(
             app,
             http=cast(
                 "type[HttpToolsProtocol]",
                 partial(
-                    protocol,
+                    connection,
                     head_seconds=settings.limits.head_seconds,
                     stopped=stopped,
                     places=Places(settings.limits.connections),

@@ -6,10 +6,12 @@ Keys that only the guard may use are removed from the definitions.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from mcpguard.codec.envelope import without_our_keys
+from mcpguard.codec.headers.mirrored_arguments import mirrored_arguments
 from mcpguard.codec.names import LONGEST_QUALIFIED, qualified_name
 from mcpguard.codec.uris import LONGEST_URI, wrap_uri
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
@@ -21,13 +23,18 @@ _LONGEST_PREFIX = 100
 """Characters that the direct face puts before a template."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CatalogEntry:
     """A capability with the definition that it has now, and the effect that goes with exactly that definition."""
 
     capability: Capability
     definition: Definition
     effect: Effect
+
+    @cached_property
+    def mirrors(self) -> bool:
+        """Whether calls repeat arguments of this tool in HTTP headers."""
+        return bool(mirrored_arguments(self.definition.get("inputSchema")))
 
 
 @dataclass(frozen=True, slots=True)

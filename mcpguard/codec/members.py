@@ -27,6 +27,12 @@ MEMBERS: Final[Mapping[str, frozenset[str]]] = {
     "completion/complete": frozenset({META, "ref", "argument", "context"}),
     "subscriptions/listen": frozenset({META, "notifications"}),
 }
+ALWAYS_KNOWN: Final[Mapping[str, frozenset[str]]] = {
+    "tools/call": _ARGUMENTS,
+    "prompts/get": _ARGUMENTS,
+    "resources/read": _URI,
+}
+"""The members that every revision has, and whose own members are not looked at: with only these, none is unknown."""
 _SINCE: Final[Mapping[tuple[str, str], str]] = {
     ("completion/complete", "context"): "2025-06-18",
     **{(method, name): "2026-07-28" for method in ("tools/call", "prompts/get", "resources/read") for name in _AGAIN},

@@ -1,17 +1,27 @@
-"""One request of a client while it is being answered: where progress, log messages and questions of its call go."""
+"""One request of a client while it is being answered: the call that it makes, and where progress, log messages and
+questions of that call go.
+"""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Notification, Request
-from mcpguard.domain.asks import Answers, Asks, Capabilities, QuestionDeclined
+from mcpguard.domain.asks import Answers, Asks, QuestionDeclined
+from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway import question_labels
 from mcpguard.gateway.clients import LONGEST_NAME, Client
+from mcpguard.gateway.validation import invalid_parameters
+from mcpguard.guard.calls.request import CallRequest, ReplyPage
+from mcpguard.policy.intents import StatedIntent
 from mcpguard.text.visible import visible
 
+STATE: Final = "requestState"
+RESPONSES: Final = "inputResponses"
+AGAIN: Final = (STATE, RESPONSES)
+"""What a request carries when it is made again."""
 Say = Callable[[Notification | Request], None]
 
 
@@ -36,37 +46,20 @@ class Exchange:
         self.server = ""
         self.several = False
         self._steps = 0
-        self.trace = _trace(envelope.meta(request.params))
         self._way = way
         self.renew(client, request)
+        trace = self._given.get("traceparent")
+        self.trace = visible(trace[:LONGEST_NAME])[:LONGEST_NAME] if isinstance(trace, str) else ""
 
     def renew(self, client: Client, request: Request) -> None:
         """Continue with the client's repeated request: its id, progress token and log level are used from now on."""
-        self.client = client
-        given = envelope.meta(request.params)
-        self.id = request.id
-        self._token = given.get(envelope.PROGRESS)
-        self._level = given.get(envelope.LOG_LEVEL) if self._is_modern else self.client.log_level or "info"
-
-    @property
-    def name(self) -> str:
-        return self.client.name
-
-    @property
-    def era(self) -> Era:
-        return self.client.era
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self.client.capabilities
-
-    @property
-    def wants_progress(self) -> bool:
-        return isinstance(self._token, str | int) and not isinstance(self._token, bool)
-
-    @property
-    def log_level(self) -> str | None:
-        return self._level if self._level in envelope.LEVELS else None
+        self.client, self.id = client, request.id
+        self.name, self.era, self.capabilities = client.name, client.era, client.capabilities
+        self._given = given = envelope.meta(request.params)
+        token = self._token = given.get(envelope.PROGRESS)
+        self.wants_progress = token is not None and isinstance(token, str | int) and not isinstance(token, bool)
+        level = given.get(envelope.LOG_LEVEL) if client.era is Era.MODERN else client.log_level or "info"
+        self.log_level = level if level in envelope.LEVELS else None
 
     def progress(self, params: Mapping[str, Any]) -> None:
         if self.several:
@@ -92,11 +85,43 @@ class Exchange:
         }
         return await self._way.ask(self.say, self.server, labelled)
 
-    @property
-    def _is_modern(self) -> bool:
-        return self.client.era is Era.MODERN
 
+def call_request(
+    exchange: Exchange,
+    method: str,
+    named: Capability,
+    params: Mapping[str, Any],
+    *,
+    pinned: Capability | None = None,
+    watcher: object | None = None,
+    stated: StatedIntent | None = None,
+    page: ReplyPage | None = None,
+) -> CallRequest:
+    """Build the call from a request. Answers to questions that nobody asked are left out, and so are arguments that
+    are null, which are judged as none: a server gets exactly what was judged. Raises RequestRejected.
 
-def _trace(given: Mapping[str, Any]) -> str:
-    trace = given.get("traceparent")
-    return visible(trace[:LONGEST_NAME])[:LONGEST_NAME] if isinstance(trace, str) else ""
+    What is recorded of a call can be stored in every database. A NUL character cannot, and no server's name for
+    anything has one.
+    """
+    client = exchange.client
+    if "\0" in named.server or "\0" in named.name:
+        raise invalid_parameters("a name or a URI cannot contain a NUL character")
+    own = envelope.bare_params(params)
+    for key in AGAIN:
+        own.pop(key, None)
+    if own.get("arguments", ...) is None:
+        del own["arguments"]
+    return CallRequest(
+        caller=client.caller,
+        face=client.face.word,
+        method=method,
+        capability=named,
+        params=own,
+        client=client.name,
+        pinned=pinned,
+        trace=exchange.trace,
+        watcher=watcher,
+        stated=stated,
+        page=page,
+        session=client.session,
+    )

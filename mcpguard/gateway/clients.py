@@ -6,10 +6,12 @@ from typing import Any
 
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Notification
+from mcpguard.domain.asks import AskKind
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.subscribed_uris import SubscribedUris
+from mcpguard.policy.asks import askable_kinds
 from mcpguard.text.visible import visible
 
 NETWORK, STREAMS = "network", "streams"
@@ -28,6 +30,7 @@ class Client:
 
     `capabilities` is what the client declares it can be asked for. `session` names its session or stream, if there is
     one. `tell` sends what belongs to no request. The owner of the client closes `subscribed` when the client has gone.
+    `askable` are the kinds of question that a modern client can be asked; the other era is asked in another way.
     """
 
     door: str
@@ -41,6 +44,15 @@ class Client:
     log_level: str | None = None
     tell: Callable[[Notification], None] = _nobody
     subscribed: SubscribedUris = field(default_factory=SubscribedUris)
+    askable: frozenset[AskKind] = frozenset()
+
+
+def modern_client(
+    door: str, caller: Caller, face: AgentFace, version: str, meta: Mapping[str, Any], session: str = ""
+) -> Client:
+    """Return the client of a request that names its revision and its client itself, by the `_meta` of the request."""
+    name, can = client_name(meta.get(envelope.CLIENT)), can_do(meta.get(envelope.CAPABILITIES))
+    return Client(door, caller, face, Era.MODERN, version, name, can, session, askable=askable_kinds(can))
 
 
 def can_do(said: object) -> Mapping[str, Any]:

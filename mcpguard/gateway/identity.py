@@ -8,21 +8,23 @@ Rules kept here:
 """
 
 import re
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import Any, Final
+from typing import Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.errors import GuardError
 from mcpguard.guard.callers.callers import Callers
+from mcpguard.settings.address import LOOPBACK
 
 FORWARDED = (b"forwarded", b"via", b"x-forwarded-", b"x-real-ip")
 REALM: Final = 'Bearer realm="mcpguard"'
-_LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _TOKEN: Final = re.compile(rb"[A-Za-z0-9._~+/-]+=*")
 Headers = Iterable[tuple[bytes, bytes]]
+Address = tuple[str, int | None] | None
+"""An end of a connection; None where it has no host, as on a socket of this machine."""
 
 
 class CredentialFault(StrEnum):
@@ -50,19 +52,34 @@ class Unauthorized(GuardError):
         return (f'{REALM}, error="{self.wrong}"' if self.wrong else REALM).encode()
 
 
-def caller_of_request(scope: MutableMapping[str, Any], callers: Callers) -> Caller:
-    """Return the caller of an HTTP request. Raises Unauthorized."""
-    headers: list[tuple[bytes, bytes]] = scope["headers"]
-    given = [value for name, value in headers if name == b"authorization"]
-    if given:
-        return caller_of_token(_token(given), callers)
-    if callers.anonymous is None:
-        raise Unauthorized("a token is required", CredentialFault.MISSING)
-    if not _is_local(scope, headers):
+class Credential:
+    """What a request shows of its caller, by its headers and the two ends of its connection."""
+
+    __slots__ = ("_fault", "_is_local", "_token")
+
+    def __init__(self, headers: Headers, listener: Address, peer: Address) -> None:
+        self._token: str | None = None
+        self._fault: tuple[str, CredentialFault] | None = None
+        given = [value for name, value in headers if name == b"authorization"]
+        try:
+            self._token = _token(given) if given else None
+        except Unauthorized as wrong:
+            self._fault = str(wrong), wrong.wrong
+        self._is_local = not given and _is_local(listener, peer, headers)
+
+    def caller(self, callers: Callers) -> Caller:
+        """Return whose credential this is now. Raises Unauthorized."""
+        if self._is_local and callers.anonymous is not None:
+            return callers.anonymous
+        if self._fault is not None:
+            raise Unauthorized(*self._fault)
+        if self._token is not None:
+            return caller_of_token(self._token, callers)
+        if callers.anonymous is None:
+            raise Unauthorized("a token is required", CredentialFault.MISSING)
         raise Unauthorized(
             "a token is required; only clients on this host may connect without one", CredentialFault.MISSING
         )
-    return callers.anonymous
 
 
 def caller_of_token(token: str | None, callers: Callers) -> Caller:
@@ -91,12 +108,11 @@ def _token(given: list[bytes]) -> str:
     return token.decode("ascii")
 
 
-def _is_local(scope: MutableMapping[str, Any], headers: Headers) -> bool:
-    listener, peer = scope.get("server"), scope.get("client")
+def _is_local(listener: Address, peer: Address, headers: Headers) -> bool:
     if not listener or not peer or not _is_loopback(listener[0]) or not _is_loopback(peer[0]):
         return False
     hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
-    if hosts not in [[f"{name}:{listener[1]}"] for name in _LOCAL]:
+    if hosts not in [[f"{name}:{listener[1]}"] for name in LOOPBACK]:
         return False
     return not any(name.startswith(FORWARDED) for name, _ in headers)
 

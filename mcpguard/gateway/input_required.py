@@ -24,15 +24,11 @@ import anyio
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Notification, Request, Result, write
 from mcpguard.domain.asks import Answers, Ask, Asks
-from mcpguard.gateway.client_request import Exchange, Say
+from mcpguard.gateway.client_request import AGAIN, RESPONSES, STATE, Exchange, Say
 from mcpguard.gateway.clients import LONGEST_NAME, Client
 from mcpguard.gateway.open_requests import LAST_WORDS
 from mcpguard.gateway.wire import CANCELLED, US, own_error
 
-STATE: Final = "requestState"
-RESPONSES: Final = "inputResponses"
-AGAIN: Final = (STATE, RESPONSES)
-"""What a request carries when it is made again."""
 LONGEST_KEPT: Final = 64 * 1024
 MOST_KEPT: Final = 64
 PARKED: Final = frozenset({"tools/call", "prompts/get", "resources/read"})

@@ -5,7 +5,7 @@ Rules kept here:
 2. Few large messages are held at once, few of one caller and not many of all: a further one waits unread.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
@@ -26,7 +26,10 @@ class AgentMessageReader:
     """Parses messages, the large ones one after the other in a thread."""
 
     def __init__(self, limits: LimitSettings) -> None:
-        self._read = partial(read, max_bytes=limits.body_bytes, max_depth=limits.depth, max_values=limits.values)
+        self.read_small: Callable[[bytes | bytearray], Message] = partial(
+            read, max_bytes=limits.body_bytes, max_depth=limits.depth, max_values=limits.values
+        )
+        """Returns the message in data that is not large. Raises BadMessage."""
         self._turn = anyio.CapacityLimiter(1)
         self._of_all = anyio.CapacityLimiter(OF_ALL)
         self._of: dict[str, anyio.CapacityLimiter] = {}
@@ -34,7 +37,7 @@ class AgentMessageReader:
     async def read(self, data: bytes | bytearray) -> Message:
         """Return the message in `data`. Raises BadMessage."""
         if len(data) <= LARGE:
-            return self._read(data)
+            return self.read_small(data)
         found = await anyio.to_thread.run_sync(self._found, data, limiter=self._turn)
         if isinstance(found, Message):
             return found
@@ -48,7 +51,7 @@ class AgentMessageReader:
         message alive.
         """
         try:
-            return self._read(data)
+            return self.read_small(data)
         except BadMessage as bad:
             return bad.with_traceback(None)
 

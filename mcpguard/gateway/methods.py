@@ -14,27 +14,34 @@ from typing import Any
 import structlog
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import Failure, Request, Result
-from mcpguard.domain.calls import calls
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
-from mcpguard.gateway.client_request import Exchange
+from mcpguard.gateway.client_request import STATE, Exchange, call_request
 from mcpguard.gateway.clients import Client, can_do, client_name
 from mcpguard.gateway.contents import rename_contents
 from mcpguard.gateway.disclosure import disclosed_fields
 from mcpguard.gateway.faces.face import NamedCapability
-from mcpguard.gateway.input_required import PARKED, STATE, ParkedCalls
+from mcpguard.gateway.greeting import Greeting
+from mcpguard.gateway.input_required import PARKED, ParkedCalls
 from mcpguard.gateway.lists import KINDS, ShownLists
-from mcpguard.gateway.requested_call import call_request
 from mcpguard.gateway.subscriptions.listen import ListenRequests
 from mcpguard.gateway.subscriptions.subscribe import ResourceSubscriber
 from mcpguard.gateway.tools.proxy import ClientView
 from mcpguard.gateway.tools.tools import Tools
-from mcpguard.gateway.validation import fitting_name, invalid_parameters, resolve_uri, unknown_method, validate_request
-from mcpguard.gateway.views import CatalogViews
+from mcpguard.gateway.validation import (
+    FORMS,
+    LONGEST_NAME,
+    fitting_name,
+    invalid_parameters,
+    resolve_uri,
+    too_long_name,
+    unknown_method,
+    validate,
+)
+from mcpguard.gateway.views import CatalogViews, NamedTool
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -43,7 +50,6 @@ from mcpguard.gateway.wire import (
     BudgetSpent,
     RequestRejected,
     ServerAnsweredError,
-    instructions,
     own_error,
     refused_error,
     refused_result,
@@ -51,18 +57,8 @@ from mcpguard.gateway.wire import (
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.guard import Guard
-from mcpguard.policy.asks import askable_kinds
-from mcpguard.policy.scopes import is_in_scope
 from mcpguard.text.visible import visible
 
-OFFERED: dict[str, dict[str, Any]] = {
-    "tools": {"listChanged": True},
-    "resources": {"listChanged": True, "subscribe": True},
-    "prompts": {"listChanged": True},
-    "completions": {},
-    "logging": {},
-}
-"""What the endpoint can do as soon as one server can, whatever that server says of it."""
 Params = Mapping[str, Any]
 log = structlog.get_logger("mcpguard.gateway")
 Method = Callable[[Exchange, Params], Awaitable[dict[str, Any]]]
@@ -75,6 +71,8 @@ class Methods:
         self.parking = ParkedCalls()
         self._guard = guard
         self._lists = ShownLists(guard.settings.limits.page)
+        self._publisher = guard.servers.publisher
+        self._greeting = Greeting(guard.tallies, self._settled, self._seen_by)
         self._views = CatalogViews()
         subscribing = ResourceSubscriber(guard, self._meant)
         self._listening = ListenRequests(guard, subscribing)
@@ -99,7 +97,8 @@ class Methods:
         if exchange.client.era is Era.MODERN and request.method in PARKED:
             if (request.params or {}).get(STATE) is not None:
                 return self._resume(exchange, request)
-            if self._guard.servers.asked_for & askable_kinds(exchange.client.capabilities):
+            askable = exchange.client.askable
+            if askable and self._guard.servers.asked_for & askable:
                 return self.parking.begin(exchange, request, partial(self._work, request))
         return self._work(request, exchange)
 
@@ -112,7 +111,9 @@ class Methods:
             answer = self._table.get(method)
             if answer is None:
                 raise unknown_method()  # noqa: TRY301 - as it is refused for everything else
-            await validate_request(method, client.version, params)
+            if FORMS.check is None:
+                await FORMS.load()
+            validate(method, client.version, params)
             result = await answer(exchange, params)
             if client.era is Era.MODERN:
                 result = envelope.modern_result(method, result, US)
@@ -129,9 +130,11 @@ class Methods:
         """Return the answer to a handshake. If that is a result, `client` is filled in from it. Raises BudgetSpent."""
         params = request.params or {}
         try:
-            await validate_request("initialize", envelope.HANDSHAKE[-1], params)
+            if FORMS.check is None:
+                await FORMS.load()
+            validate("initialize", envelope.HANDSHAKE[-1], params)
             self._count_handshake(client)
-            greeting = await self._greeting(client, "initialize")
+            greeting = await self._greeting.greet(client, "initialize")
         except BudgetSpent:
             raise
         except RequestRejected as rejected:
@@ -160,9 +163,9 @@ class Methods:
             self._guard.tallies.count_refused(door=client.door, why=rejected.why)
         return Failure(request.id, rejected.error)
 
-    def tool(self, client: Client, name: str) -> CatalogEntry | None:
-        """Return the tool that a client means by a name, if it is in the client's scope."""
-        return self._offered(client, client.face.named_capability(self._seen_by(client), CapabilityKind.TOOL, name))
+    def tool(self, client: Client, name: str) -> NamedTool:
+        """Return what a client means by the name of a tool, with its entry if it is offered to the client."""
+        return self._views.in_scope(self._publisher.catalog, client.caller.scope).tool(client.face, name)
 
     def close(self) -> None:
         """Answer every request that would otherwise stay open for long."""
@@ -181,17 +184,13 @@ class Methods:
         self._tools.end_session(session)
 
     def _seen_by(self, client: Client) -> Catalog:
-        return self._views.in_scope(self._guard.catalog, client.caller.scope)
-
-    def _offered(self, client: Client, capability: Capability) -> CatalogEntry | None:
-        pinned = self._seen_by(client).find(capability.server, capability.kind, capability.name)
-        return pinned if pinned is not None and is_in_scope(client.caller.scope, capability) else None
+        return self._views.in_scope(self._publisher.catalog, client.caller.scope).catalog
 
     def _is_free(self, client: Client, tool: Capability) -> bool:
         """Tell whether answers of a tool may have any structure: it is offered to this client without an output
         schema. A tool that is not offered now may have been, with a schema that the client remembers.
         """
-        pinned = self._offered(client, tool)
+        pinned = self._views.in_scope(self._publisher.catalog, client.caller.scope).offered(tool)
         return pinned is not None and "outputSchema" not in pinned.definition
 
     async def _settled(self, client: Client) -> None:
@@ -199,20 +198,11 @@ class Methods:
         if not self._guard.callers.holds(client.caller):
             raise RequestRejected(REFUSED, Reason.CALLER_REVOKED.sentence, "credential")
 
-    async def _greeting(self, client: Client, method: str) -> dict[str, Any]:
-        await self._settled(client)
-        face, catalog = client.face, self._seen_by(client)
-        has: dict[str, Any] = {"tools": {}} if face.own else {}
-        for shelf in face.shelves(catalog):
-            has |= {name: said for name, said in OFFERED.items() if name in shelf.capabilities}
-        greeting = {"capabilities": has, "serverInfo": US}
-        if not (said := face.instructions(catalog)):
-            return greeting
-        self._guard.tallies.count_disclosure(**disclosed_fields(client, method, [*said]))
-        return greeting | {"instructions": instructions(said, merged=face.word is calls.Face.DIRECT)}
-
     async def _discover(self, exchange: Exchange, _params: Params) -> dict[str, Any]:
-        return {"supportedVersions": list(envelope.MODERN), **await self._greeting(exchange.client, "server/discover")}
+        return {
+            "supportedVersions": list(envelope.MODERN),
+            **await self._greeting.greet(exchange.client, "server/discover"),
+        }
 
     async def _nothing(self, _exchange: Exchange, _params: Params) -> dict[str, Any]:
         return {}
@@ -231,26 +221,27 @@ class Methods:
         return result
 
     def _call_tool(self, exchange: Exchange, params: Params) -> Awaitable[dict[str, Any]]:
-        client = exchange.client
-        if any(own["name"] == params["name"] for own in client.face.own):
+        client, name = exchange.client, params["name"]
+        if client.face.own and any(own["name"] == name for own in client.face.own):
             return self._tools.call(exchange, params)
-        capability = client.face.named_capability(
-            self._seen_by(client), CapabilityKind.TOOL, fitting_name(params["name"])
-        )
-        return self._make(exchange, "tools/call", NamedCapability(capability), {**params, "name": capability.name})
+        if len(name) > LONGEST_NAME:
+            raise too_long_name()
+        capability, _ = self.tool(client, name)
+        return self._make(exchange, "tools/call", capability, {**params, "name": capability.name})
 
     def _get_prompt(self, exchange: Exchange, params: Params) -> Awaitable[dict[str, Any]]:
         client = exchange.client
         capability = client.face.named_capability(
             self._seen_by(client), CapabilityKind.PROMPT, fitting_name(params["name"])
         )
-        return self._make(exchange, "prompts/get", NamedCapability(capability), {**params, "name": capability.name})
+        return self._make(exchange, "prompts/get", capability, {**params, "name": capability.name})
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
         words, face = params["uri"], exchange.client.face
         meant = self._meant(exchange.client, words)
         own = meant.capability.name
-        result = await self._make(exchange, "resources/read", meant, {**params, "uri": own}, words)
+        params = {**params, "uri": own}
+        result = await self._make(exchange, "resources/read", meant.capability, params, pinned=meant.pinned, uri=words)
         return rename_contents(result, own, words, partial(face.uri, meant.capability.server))
 
     def _meant(self, client: Client, uri: str) -> NamedCapability:
@@ -264,21 +255,30 @@ class Methods:
         else:
             capability = resolve_uri(face.template, catalog, ref["uri"])
             own = {**ref, "uri": capability.name}
-        return await self._make(exchange, "completion/complete", NamedCapability(capability), {**params, "ref": own})
+        return await self._make(exchange, "completion/complete", capability, {**params, "ref": own})
 
     async def _make(
-        self, exchange: Exchange, method: str, meant: NamedCapability, params: Params, uri: str | None = None
+        self,
+        exchange: Exchange,
+        method: str,
+        named: Capability,
+        params: Params,
+        *,
+        pinned: Capability | None = None,
+        uri: str | None = None,
     ) -> dict[str, Any]:
         """Make a call and return the server's answer. `uri` is the client's name for a resource. Raises
         RequestRejected or ServerAnsweredError.
         """
-        exchange.server = meant.capability.server
-        told = _passed_on(await self._guard.calls.handle(call_request(exchange, method, meant, params), exchange))
+        exchange.server = named.server
+        asked = call_request(exchange, method, named, params, pinned=pinned)
+        told = await self._guard.calls.handle(asked, exchange)
         if told.result is not None:
             return told.result
+        _passed_on(told)
         said = refusal(told)
         if method == "tools/call":
-            return refused_result(said, structured=self._is_free(exchange.client, meant.capability))
+            return refused_result(said, structured=self._is_free(exchange.client, named))
         raise refused_error(said, exchange.client.era, uri)
 
     async def _carried_out(self, exchange: Exchange, wanted: CallRequest) -> CallResult:

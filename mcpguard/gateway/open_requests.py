@@ -3,8 +3,9 @@
 Calls that are cut off get a moment to say so in their answers. What has not ended by then is cancelled.
 """
 
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
 
 import anyio
 
@@ -12,57 +13,35 @@ LAST_WORDS: Final = 0.5
 """Seconds."""
 
 
-class OpenRequest:
-    """A request or stream in progress, in a `with` block that is left when its caller is revoked or its client has
-    gone.
-    """
-
-    def __init__(self, of: dict[str, "set[OpenRequest]"], caller: str) -> None:
-        self._of = of
-        self._caller = caller
-        self._scope = anyio.CancelScope()
-        self._has_left = False
-
-    def __enter__(self) -> Self:
-        self._of.setdefault(self._caller, set()).add(self)
-        self._scope.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        of = self._of[self._caller]
-        of.discard(self)
-        if not of:
-            del self._of[self._caller]
-        return bool(self._scope.__exit__(kind, error, trace))
-
-    @property
-    def was_revoked(self) -> bool:
-        """Whether the block was left because the caller was revoked."""
-        return self._scope.cancelled_caught and not self._has_left
-
-    def leave(self) -> None:
-        """Leave the block: nobody waits for the answer any more."""
-        self._has_left = True
-        self._scope.cancel()
-
-    def end_soon(self) -> None:
-        """Leave the block in a moment, unless it ends by itself."""
-        self._scope.deadline = min(self._scope.deadline, anyio.current_time() + LAST_WORDS)
-
-
 class OpenRequests:
-    """The open requests and streams of one door."""
+    """The scopes of the requests and streams that are open at one door."""
 
     def __init__(self) -> None:
-        self._of: dict[str, set[OpenRequest]] = {}
+        self._of: dict[str, set[anyio.CancelScope]] = {}
 
-    def hold_open(self, caller: str) -> OpenRequest:
-        """Return what counts a `with` block as open in the caller's name; revoking the caller leaves it."""
-        return OpenRequest(self._of, caller)
+    def begin(self, caller: str, scope: anyio.CancelScope) -> None:
+        """Count a scope, which is about to be entered, as open in the caller's name; revoking the caller leaves it."""
+        self._of.setdefault(caller, set()).add(scope)
+
+    def end(self, caller: str, scope: anyio.CancelScope) -> None:
+        """Count a scope as open no more."""
+        of = self._of[caller]
+        of.discard(scope)
+        if not of:
+            del self._of[caller]
+
+    @contextmanager
+    def hold_open(self, caller: str) -> Iterator[None]:
+        """Count the block as open in the caller's name; revoking the caller leaves it."""
+        scope = anyio.CancelScope()
+        self.begin(caller, scope)
+        try:
+            with scope:
+                yield
+        finally:
+            self.end(caller, scope)
 
     def end_caller(self, caller: str) -> None:
         """End everything open in this caller's name within half a second."""
-        for request in self._of.get(caller, ()):
-            request.end_soon()
+        for scope in self._of.get(caller, ()):
+            scope.deadline = min(scope.deadline, anyio.current_time() + LAST_WORDS)

@@ -4,15 +4,14 @@ The forms are the MCP SDK's. They are loaded for the first request, as they take
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from anyio import to_thread
 from pydantic import ValidationError
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec import envelope
-from mcpguard.codec.members import TASK, unknown_member
+from mcpguard.codec.members import ALWAYS_KNOWN, TASK, unknown_member
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.errors import InvalidName
 from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND, RequestRejected
@@ -23,36 +22,45 @@ LONGEST_NAME = 1024
 MOST_ERRORS = 100
 T = TypeVar("T")
 Params = Mapping[str, Any]
+Check = Callable[[str, str, Params], None]
 
 
-@cache
-def _check() -> Callable[[str, str, Params], None]:
+class RequestForms:
+    """The forms of requests. Whoever handles a request has them loaded first, in a thread, so that nobody waits."""
+
+    def __init__(self) -> None:
+        self.check: Check | None = None
+
+    async def load(self) -> None:
+        self.check = await to_thread.run_sync(_loaded)
+        freeze_loaded()
+
+
+FORMS: Final = RequestForms()
+
+
+def _loaded() -> Check:
     from mcp_types.methods import validate_client_request  # noqa: PLC0415 - see above
 
     return validate_client_request
 
 
-async def validate_request(method: str, version: str, params: Params) -> None:
-    """Raise RequestRejected for a request of another form. The forms are loaded in a thread, so that nobody waits."""
-    if not _check.cache_info().currsize:
-        await to_thread.run_sync(_check)
-        freeze_loaded()
-    validate(method, version, params)
-
-
 def validate(method: str, version: str, params: Params) -> None:
-    """Raise RequestRejected for a request of another form, within one whose own form was validated before."""
+    """Raise RequestRejected for a request of another form. The forms have to be loaded."""
     if method == "shutdown" and version in envelope.HANDSHAKE:
         return  # no method of any revision, but older clients say it
     wrong = ""
+    check = FORMS.check or _loaded()
     try:
-        _check()(method, version, params)
+        check(method, version, params)
     except KeyError:
         raise unknown_method() from None
     except ValidationError as error:
         wrong = f"invalid parameters for {method}: {_where(error)}"
-    if (name := unknown_member(method, version, params)) is not None:
-        wrong = _beside(method, name)
+    known = ALWAYS_KNOWN.get(method)
+    if known is None or not params.keys() <= known:
+        name = unknown_member(method, version, params)
+        wrong = wrong if name is None else _beside(method, name)
     if wrong:
         raise invalid_parameters(wrong)
 
@@ -60,8 +68,12 @@ def validate(method: str, version: str, params: Params) -> None:
 def fitting_name(name: str) -> str:
     """Return a client's name for something, unless it is too long. Raises RequestRejected."""
     if len(name) > LONGEST_NAME:
-        raise invalid_parameters(f"a name has at most {LONGEST_NAME} characters")
+        raise too_long_name()
     return name
+
+
+def too_long_name() -> RequestRejected:
+    return invalid_parameters(f"a name has at most {LONGEST_NAME} characters")
 
 
 def resolve_uri(find: Callable[[Catalog, str], T], catalog: Catalog, uri: str) -> T:

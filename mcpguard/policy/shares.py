@@ -29,15 +29,19 @@ class Shares:
 
     def take(self, owner: str) -> "SharePlace":
         """Take a place; it is released at the end of the `with` block. Raises Crowded."""
+        self.begin(owner)
+        return SharePlace(self, owner)
+
+    def begin(self, owner: str) -> None:
+        """Take a place, until it is released by `end`. Raises Crowded."""
         if self._of.get(owner, 0) >= self.of_one:
             raise Crowded(own=True)
         if self.taken >= self._of_all:
             raise Crowded(own=False)
         self._of[owner] = self._of.get(owner, 0) + 1
         self.taken += 1
-        return SharePlace(self, owner)
 
-    def give_back(self, owner: str) -> None:
+    def end(self, owner: str) -> None:
         """Release a place of this owner."""
         self.taken -= 1
         self._of[owner] -= 1
@@ -56,4 +60,4 @@ class SharePlace:
         """Do nothing: the place is taken already."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._shares.give_back(self._owner)
+        self._shares.end(self._owner)

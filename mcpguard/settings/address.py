@@ -6,6 +6,7 @@ lead to another address later; `localhost` is the only name accepted for listeni
 
 import ipaddress
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _ADDRESS: Final = re.compile(r"(?:\[(?P<six>[^\[\]]*)\]|(?P<four>[^:\[\]]*)):(?P<port>[0-9]{1,5})")
@@ -14,9 +15,31 @@ _HOST: Final = re.compile(
 )
 TLS: Final = "https://"
 """The prefix of a host at which a proxy in front of mcpguard terminates TLS."""
+LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+"""How a Host header names this machine."""
 _LOOPBACK: Final = ipaddress.ip_network("127.0.0.0/8")
 _LOOPBACK_SIX: Final = ipaddress.IPv6Address("::1")
 _LARGEST_PORT: Final = 65535
+UNKNOWN_HOST: Final = "This guard does not serve this host name. Add it to the setting `hosts` if it should."
+
+
+class OwnHosts:
+    """The Host headers that the guard is reached by. Settings, not request headers, say at which of them a proxy
+    terminates TLS.
+    """
+
+    def __init__(self, address: tuple[str, int], more: Iterable[str]) -> None:
+        host, port = address
+        names = (*LOOPBACK, f"[{host}]" if ":" in host else host)
+        every = [each.lower() for each in (*(f"{name}:{port}" for name in names), *more)]
+        self._ours = {each.removeprefix(TLS) for each in every}
+        self._secure = {each.removeprefix(TLS) for each in every if each.startswith(TLS)}
+
+    def scheme(self, host: str) -> str | None:
+        """Return the scheme by which a host, in lower case, is reached; None if it is not ours."""
+        if host not in self._ours:
+            return None
+        return "https" if host in self._secure else "http"
 
 
 def split(address: str) -> tuple[str, int]:

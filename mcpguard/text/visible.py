@@ -12,6 +12,8 @@ BLANK_LETTERS: Final = frozenset("\u3164\u115f\u1160\uffa0\u2800\u034f")
 
 def visible(text: str) -> str:
     """Return the text with every hidden character written as its code point, for example ⟨U+202E⟩."""
+    if text.isascii() and text.isprintable():
+        return text
     return hidden_as(text, lambda char: f"⟨U+{ord(char):04X}⟩")
 
 

@@ -4,21 +4,25 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
 from anyio.abc import SocketAttribute
 
+from mcpguard.app.http_connection import HttpConnection
+from mcpguard.app.listeners import http_server
 from mcpguard.gateway.http.http_door import HttpDoor
 from mcpguard.gateway.http.plain import HttpPatience
 from mcpguard.gateway.methods import Methods
+from mcpguard.settings.address import OwnHosts
+from mcpguard.web.gate.problem import nothing_here
 from tests.gate import Gate
 from tests.gateway.speaking import guarded, nothing_happens, turned_away
 from tests.gateway.wires import Wire, mirrored, modern, wire
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
-from tests.simulators.web import served
 from tests.simulators.words import Json, notification, text
 
 pytestmark = pytest.mark.anyio
@@ -31,9 +35,17 @@ BIG = modern("tools/call", {"name": "web::big", "arguments": {"bytes": 8_000_000
 @asynccontextmanager
 async def door(guard: Gate, **patience: float) -> AsyncIterator[int]:
     """The port of one more door, which is less patient than the guard's own."""
-    methods = Methods(guard.now.guard)
-    async with served(HttpDoor(guard.now.guard, methods, guard.clock, HttpPatience(**patience))) as port:
-        yield port
+    bound = socket.create_server(("127.0.0.1", 0))
+    port: int = bound.getsockname()[1]
+    methods, hosts = Methods(guard.now.guard), OwnHosts(("127.0.0.1", port), ())
+    one = HttpDoor(guard.now.guard, methods, guard.clock, hosts, HttpPatience(**patience))
+    server = http_server(guard.now.settings, nothing_here(), partial(HttpConnection, door=one))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.keep, bound)
+        try:
+            yield port
+        finally:
+            tasks.cancel_scope.cancel()
 
 
 @asynccontextmanager

@@ -4,19 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from mcpguard.gateway.http import reply
 from tests.gateway.call_path import following
 
 MOST = {"stdio": (112, 440, 17, 32), "http": (115, 456, 21, 33)}
 """How many files, functions, nested coroutines and kinds of values a plain call on the direct face enters at most, by
 the transport of its server. These figures only ever become smaller.
 """
-
-
-@pytest.fixture(autouse=True)
-def no_answer_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counting makes a call slow, and a slow call has a branch of its own."""
-    monkeypatch.setattr(reply, "PROMPT_SECONDS", 600)
 
 
 @pytest.mark.parametrize("over", ["stdio", "http"])

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.callers import Caller
-from mcpguard.gateway.identity import CredentialFault, Unauthorized, caller_of_request, caller_of_token
+from mcpguard.gateway.identity import Address, Credential, CredentialFault, Unauthorized, caller_of_token
 from mcpguard.guard.callers.callers import Callers
 from tests.clock import FakeClock
 from tests.gate import Gate
@@ -23,23 +23,18 @@ KNOWN = Callers(FakeClock(), ANYBODY, GIVEN, cut=lambda _: None)
 PORT = 8080
 
 
-def scope(
-    *headers: tuple[str, str], listener: object = ("127.0.0.1", PORT), peer: object = ("127.0.0.1", 5)
-) -> dict[str, object]:
+def shown(
+    *headers: tuple[str, str], listener: Address = ("127.0.0.1", PORT), peer: Address = ("127.0.0.1", 5)
+) -> Credential:
     given = headers if any(name == "host" for name, _ in headers) else (("host", f"127.0.0.1:{PORT}"), *headers)
-    return {
-        "type": "http",
-        "headers": [(name.encode(), value.encode("latin-1")) for name, value in given],
-        "server": listener,
-        "client": peer,
-    }
+    return Credential([(name.encode(), value.encode("latin-1")) for name, value in given], listener, peer)
 
 
 @pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}"])
 def test_on_this_machine_nobody_needs_a_token(host: str) -> None:
-    assert caller_of_request(scope(("host", host)), KNOWN) is KNOWN.anonymous
-    ipv6 = scope(("host", host), listener=("::1", PORT), peer=("::1", 5))
-    assert caller_of_request(ipv6, KNOWN) is KNOWN.anonymous
+    assert shown(("host", host)).caller(KNOWN) is KNOWN.anonymous
+    ipv6 = shown(("host", host), listener=("::1", PORT), peer=("::1", 5))
+    assert ipv6.caller(KNOWN) is KNOWN.anonymous
 
 
 @pytest.mark.parametrize(
@@ -62,10 +57,10 @@ def test_on_this_machine_nobody_needs_a_token(host: str) -> None:
 def test_under_another_name_everybody_does(host: str) -> None:
     """The name may be allowed by the setting `hosts`: then somebody reaches us by it, from wherever they are."""
     with pytest.raises(Unauthorized, match="a token is required"):
-        caller_of_request(scope(("host", host)), KNOWN)
+        shown(("host", host)).caller(KNOWN)
     with pytest.raises(Unauthorized):
-        caller_of_request(scope(("host", host), ("host", f"127.0.0.1:{PORT}")), KNOWN)
-    assert caller_of_request(scope(("host", host), ("authorization", "Bearer good")), KNOWN).id == "one"
+        shown(("host", host), ("host", f"127.0.0.1:{PORT}")).caller(KNOWN)
+    assert shown(("host", host), ("authorization", "Bearer good")).caller(KNOWN).id == "one"
 
 
 @pytest.mark.parametrize(
@@ -85,8 +80,8 @@ def test_under_another_name_everybody_does(host: str) -> None:
 @pytest.mark.parametrize("value", ["", "127.0.0.1", "unknown"])
 def test_nobody_is_anonymous_through_somebody_else(name: str, value: str) -> None:
     with pytest.raises(Unauthorized):
-        caller_of_request(scope((name, value)), KNOWN)
-    assert caller_of_request(scope((name, value), ("authorization", "Bearer good")), KNOWN).id == "one"
+        shown((name, value)).caller(KNOWN)
+    assert shown((name, value), ("authorization", "Bearer good")).caller(KNOWN).id == "one"
 
 
 @pytest.mark.parametrize(
@@ -101,9 +96,9 @@ def test_nobody_is_anonymous_through_somebody_else(name: str, value: str) -> Non
         (("127.0.0.1", PORT), ("", 5)),
     ],
 )
-def test_both_ends_must_be_on_this_machine(listener: object, peer: object) -> None:
+def test_both_ends_must_be_on_this_machine(listener: Address, peer: Address) -> None:
     with pytest.raises(Unauthorized):
-        caller_of_request(scope(listener=listener, peer=peer), KNOWN)
+        shown(listener=listener, peer=peer).caller(KNOWN)
 
 
 WRONG = {
@@ -132,27 +127,27 @@ WRONG = {
 @pytest.mark.parametrize("given", WRONG, ids=lambda given: given[:20])
 def test_a_wrong_credential_makes_nobody_anonymous(given: str) -> None:
     with pytest.raises(Unauthorized) as refused:
-        caller_of_request(scope(("authorization", given)), KNOWN)
+        shown(("authorization", given)).caller(KNOWN)
     assert refused.value.wrong is WRONG[given]
     assert not {"good", "bad", "xxx"} & {*str(refused.value).replace(",", " ").split()}
 
 
 def test_one_credential_is_enough_and_two_are_too_many() -> None:
-    assert caller_of_request(scope(("authorization", "bearer good")), KNOWN).id == "one"
-    assert caller_of_request(scope(("authorization", "BEARER   good")), KNOWN).id == "one"
+    assert shown(("authorization", "bearer good")).caller(KNOWN).id == "one"
+    assert shown(("authorization", "BEARER   good")).caller(KNOWN).id == "one"
     with pytest.raises(Unauthorized) as refused:
-        caller_of_request(scope(("authorization", "Bearer good"), ("authorization", "Bearer good")), KNOWN)
+        shown(("authorization", "Bearer good"), ("authorization", "Bearer good")).caller(KNOWN)
     assert refused.value.wrong is CredentialFault.UNREADABLE
 
 
 def test_where_nobody_is_anonymous_nothing_makes_anybody_so() -> None:
     closed = Callers(FakeClock(), None, GIVEN, cut=lambda _: None)
     with pytest.raises(Unauthorized) as refused:
-        caller_of_request(scope(), closed)
+        shown().caller(closed)
     assert refused.value.wrong is CredentialFault.MISSING
     with pytest.raises(Unauthorized, match="MCPGUARD_TOKEN"):
         caller_of_token(None, closed)
-    assert caller_of_request(scope(("authorization", "Bearer good")), closed).id == "one"
+    assert shown(("authorization", "Bearer good")).caller(closed).id == "one"
 
 
 def test_on_a_stream_no_token_is_anonymous_and_a_wrong_one_is_refused() -> None:

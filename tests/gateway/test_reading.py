@@ -41,13 +41,13 @@ class Watched(AgentMessageReader):
     def __init__(self) -> None:
         super().__init__(LimitSettings())
         self.threads: list[bool] = []
-        reading = self._read
+        reading = self.read_small
 
         def watched(data: bytes | bytearray) -> Message:
             self.threads.append(threading.current_thread() is not threading.main_thread())
             return reading(data)
 
-        self._read = watched  # type: ignore[assignment]
+        self.read_small = watched
 
 
 async def test_what_may_take_long_is_read_in_a_thread() -> None:

@@ -1,9 +1,10 @@
-"""The door for agents on the network. Every request passes these gates, outermost first.
+"""The door for agents on the network. Every request passes these gates, in this order.
 
-    origin → caller → face → message → share → era → answer
+    host → size → origin → caller → face → message → share → era → answer
 
 Rules kept here:
-1. A web page of another origin is refused before anything that it sends is read.
+1. An unknown Host is 421 and a body over the limit is 413 before it is read to its end, as on every other path. A web
+   page of another origin is refused before anything that it sends is read.
 2. When a caller is revoked, everything open in its name ends.
 3. A message that cannot be understood is answered as the specification says, and counted; nobody else pays for it.
 4. However long a caller's requests take, they hold no more connections than its share, and all callers together leave
@@ -12,80 +13,58 @@ Rules kept here:
 5. A large body gets a place before all of it is read, and waits there until few others are being read.
 """
 
-from contextlib import ExitStack
-from urllib.parse import parse_qs
-
-from starlette.types import Message as ASGIMessage
-from starlette.types import Receive, Scope, Send
+import anyio
+import structlog
 
 from mcpguard.codec import envelope
-from mcpguard.codec.messages import INVALID_REQUEST, BadMessage, Id, Message, Request
-from mcpguard.codec.names import SEPARATORS, Separator, is_server_name
+from mcpguard.codec.messages import INVALID_REQUEST, BadMessage, Failure, Message, Request, write
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.clients import NETWORK, PLACES, SHARE
-from mcpguard.gateway.faces.direct import DirectFace
-from mcpguard.gateway.faces.direct_with_proxy import DirectFaceWithProxy
 from mcpguard.gateway.faces.face import AgentFace
-from mcpguard.gateway.faces.transparent import TransparentFace
+from mcpguard.gateway.http.endpoints import Endpoints
+from mcpguard.gateway.http.exchange import CLOSE, JSON, TEXT, AgentConnection, HttpExchange
 from mcpguard.gateway.http.legacy import Legacy
 from mcpguard.gateway.http.modern import Modern
-from mcpguard.gateway.http.origins import check_origin
-from mcpguard.gateway.http.plain import (
-    ClientLeft,
-    HttpPatience,
-    HttpRefusal,
-    RequestBody,
-    accepted_types,
-    failure,
-    header,
-    send_answer,
-)
+from mcpguard.gateway.http.modern_headers import VERSION
+from mcpguard.gateway.http.plain import ClientLeft, HttpPatience, HttpRefusal, UncountedRefusal, failure
 from mcpguard.gateway.http.sessions import Sessions
-from mcpguard.gateway.identity import Unauthorized, caller_of_request
-from mcpguard.gateway.message_reader import AgentMessageReader
+from mcpguard.gateway.identity import Unauthorized
+from mcpguard.gateway.message_reader import LARGE, AgentMessageReader
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.open_requests import OpenRequest, OpenRequests
+from mcpguard.gateway.open_requests import OpenRequests
 from mcpguard.gateway.subscriptions.list_news import ListNews
-from mcpguard.gateway.tools.guard_face import GuardFace
 from mcpguard.gateway.wire import REFUSED
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.publisher import CatalogChange
-from mcpguard.policy.scopes import is_server_in_scope
 from mcpguard.policy.shares import Crowded, Shares
+from mcpguard.settings.address import UNKNOWN_HOST, OwnHosts
 
-GUARD = "/mcp"
-ALL = "/mcp/all"
-PROXY = "/mcp/proxy"
-ONLY = "/mcp/only/"
-VERSION = b"mcp-protocol-version"
 AGAIN = (b"retry-after", b"1")
-_JSON = {"application/json", "application/*", "*/*"}
-_STREAM = {"text/event-stream", "text/*", "*/*"}
+log = structlog.get_logger("mcpguard.gateway")
 
 
 class HttpDoor:
-    """An ASGI application for every path below /mcp."""
+    """Answers the requests for every path below /mcp."""
 
-    def __init__(self, guard: Guard, methods: Methods, clock: Clock, patience: HttpPatience | None = None) -> None:
+    def __init__(
+        self, guard: Guard, methods: Methods, clock: Clock, hosts: OwnHosts, patience: HttpPatience | None = None
+    ) -> None:
         limits = guard.settings.limits
         self.used = clock.monotonic()
         self.sessions = Sessions(limits.sessions, limits.session_seconds, clock)
         self._clock = clock
         self._guard = guard
         self._methods = methods
+        self._hosts = hosts
+        self._longest = limits.body_bytes
         self._patience = patience or HttpPatience()
         self._reader = AgentMessageReader(limits)
         self._news = ListNews(guard.catalog)
+        self._endpoints = Endpoints(guard)
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
-        proxy, instructs = guard.settings.proxy, guard.settings.merged_instructions
-        self._direct = {each: DirectFace(each, instructs=instructs) for each in SEPARATORS}
-        self._proxied = {
-            each: DirectFaceWithProxy(each, proxy.name, instructs=instructs) for each in SEPARATORS if proxy.enabled
-        }
-        self._guarding = GuardFace(guard.settings)
         self._guests = OpenRequests()
         self._shares = Shares(limits.of_caller, limits.of_agents)
 
@@ -103,162 +82,143 @@ class HttpDoor:
         self._guests.end_caller(caller)
         self.sessions.end_caller(caller)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def begin(self, connection: AgentConnection, *, is_crowded: bool) -> HttpExchange:
+        """Return the exchange of a request whose head has come. `is_crowded`: there are too many connections."""
+        return HttpExchange(connection, self._hosts, self._longest, is_crowded=is_crowded)
+
+    async def answer(self, exchange: HttpExchange) -> None:
+        """Answer a request, whatever it is."""
         self.used = self._clock.monotonic()
+        caller: Caller | None = None
         try:
-            check_origin(scope)
-            caller = caller_of_request(scope, self._guard.callers)
-            began = False
-
-            async def answer(said: ASGIMessage) -> None:
-                nonlocal began
-                began = True
-                await send(said)
-
-            with self._guests.hold_open(caller.id) as here:
-                await self._answer(here, caller, scope, receive, answer)
-            if here.was_revoked and not began:
-                await self._challenge(Unauthorized(Reason.CALLER_REVOKED.sentence), send)
+            if exchange.is_strange:
+                _refuse_strangers(exchange)
+            caller = exchange.head.credential.caller(self._guard.callers)
+            scope = exchange.scope = anyio.CancelScope()
+            self._guests.begin(caller.id, scope)
+            try:
+                with scope:
+                    await self._take(exchange, caller)
+            finally:
+                self._guests.end(caller.id, scope)
+            if scope.cancelled_caught and not exchange.has_left and not exchange.response_started:
+                raise Unauthorized(Reason.CALLER_REVOKED.sentence)  # noqa: TRY301 - as it is refused before it is read
         except Unauthorized as error:
-            await self._challenge(error, send)
-        except HttpRefusal as turned:
-            await self._turn(turned, send)
-
-    async def _answer(self, here: OpenRequest, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
-        id_: Id | None = None
-        try:
-            face = self._face(scope, caller)
-            if scope["method"] != "POST":
-                await self._other(caller, face, scope, receive, send)
-                return
-            _check_headers(scope)
-            body = RequestBody(receive, self._patience.body)
-            await body.begin()
-            with ExitStack() as place:
-                if large := body.is_large:
-                    place.enter_context(self._shares.take(caller.id))
-                said = await self._read(body, caller)
-                id_ = said.id if isinstance(said, Request) else None
-                if id_ is not None and not large:
-                    place.enter_context(self._shares.take(caller.id))
-                era = self._modern if _is_modern(said, scope) else self._legacy
-                await era.take(here, said, caller, face, scope, receive, send)
+            self._challenge(error, exchange)
+        except UncountedRefusal as refused:
+            exchange.answer(refused.status, str(refused).encode(), (TEXT, *refused.headers))
         except BadMessage as error:
             self._count("message")
-            await send_answer(send, 400, failure(error.code, str(error), error.id))
+            exchange.answer(400, failure(error.code, str(error), error.id), (JSON,))
         except Crowded as crowded:
-            await self._send_back(crowded, caller, id_, send)
+            self._send_back(crowded, caller.id if caller else "", exchange)
         except HttpRefusal as turned:
-            await self._turn(turned, send, id_)
+            self._turn(turned, exchange)
         except ClientLeft:
             return
+        except Exception:
+            log.exception("door.failed")
+        finally:
+            exchange.abandon()
 
-    async def _read(self, body: RequestBody, caller: Caller) -> Message:
-        """Return the message in the body. Raises BadMessage, ClientLeft, or HttpRefusal if the body does not arrive in
-        time.
-        """
-        if not body.is_large:
-            return await self._reader.read(body.data)
+    async def _take(self, exchange: HttpExchange, caller: Caller) -> None:
+        """Read the message of a request, and answer it."""
+        head = exchange.head
+        face = head.face or self._endpoints.face(head, caller)
+        if head.method != b"POST":
+            await self._other(exchange, caller, face)
+            return
+        if head.has_other_types:
+            head.check_types()
+        if exchange.more_body or exchange.disconnected:
+            await exchange.receive(LARGE, self._patience.body)
+        if is_placed := len(exchange.body) > LARGE:
+            self._shares.begin(caller.id)
+        try:
+            said = await self._read_large(exchange, caller) if is_placed else self._reader.read_small(exchange.body)
+            if isinstance(said, Request):
+                exchange.id = said.id
+                if not is_placed:
+                    self._shares.begin(caller.id)
+                    is_placed = True
+            era = self._modern if _is_modern(said, exchange) else self._legacy
+            work = era.take(exchange, said, caller, face)
+            answer = None if work is None else await work
+            if answer is not None:
+                status = era.statuses.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
+                await exchange.finish(status, write(answer))
+        finally:
+            if is_placed:
+                self._shares.end(caller.id)
+            if not exchange.response_complete:
+                await exchange.end()
+
+    async def _read_large(self, exchange: HttpExchange, caller: Caller) -> Message:
         async with self._reader.large(caller.id):
             try:
-                await body.end()
-                return await self._reader.read(body.data)
+                await exchange.receive(self._longest, self._patience.body)
+                return await self._reader.read(exchange.body)
             finally:
-                body.data.clear()
+                exchange.body.clear()
 
-    async def _send_back(self, crowded: Crowded, caller: Caller, id_: Id | None, send: Send) -> None:
+    async def _other(self, exchange: HttpExchange, caller: Caller, face: AgentFace) -> None:
+        method, in_sessions = exchange.head.method, exchange.mcp_header(VERSION) not in envelope.MODERN
+        if method not in (b"GET", b"DELETE") or not in_sessions:
+            self._count("http method")
+            exchange.answer(405, headers=((b"allow", b"GET, POST, DELETE" if in_sessions else b"POST"),))
+            return
+        session = self._legacy.session(caller, face, exchange)
+        if method == b"DELETE":
+            self._legacy.end(session, exchange)
+            return
+        exchange.head.check_accepts_stream()
+        with self._shares.take(caller.id):
+            await self._legacy.listen(session, exchange)
+
+    def _send_back(self, crowded: Crowded, caller: str, exchange: HttpExchange) -> None:
         """Tell a client that its request was not taken, and when to retry."""
         if crowded.own:
-            self._count(SHARE, caller=caller.id)
+            self._count(SHARE, caller=caller)
             sentence = (
                 f"this caller has {self._shares.of_one} requests in progress, the limit for one caller; wait for some "
                 "of them to finish or close unused streams, then retry"
             )
         else:
-            self._count(PLACES, caller=caller.id)
+            self._count(PLACES, caller=caller)
             sentence = (
                 "the limit of requests in progress is reached for all agents; nothing was done; retry in a moment"
             )
-        await send_answer(send, 429 if crowded.own else 503, failure(REFUSED, sentence, id_), (AGAIN,))
+        said = failure(REFUSED, sentence, exchange.id)
+        exchange.answer(429 if crowded.own else 503, said, (JSON, AGAIN))
 
-    async def _challenge(self, error: Unauthorized, send: Send) -> None:
+    def _challenge(self, error: Unauthorized, exchange: HttpExchange) -> None:
         self._count("credential")
         challenge = (b"www-authenticate", error.challenge)
-        await send_answer(send, error.status, failure(INVALID_REQUEST, str(error)), (challenge,))
+        exchange.answer(error.status, failure(INVALID_REQUEST, str(error)), (JSON, challenge))
 
-    async def _turn(self, turned: HttpRefusal, send: Send, id_: Id | None = None) -> None:
+    def _turn(self, turned: HttpRefusal, exchange: HttpExchange) -> None:
         self._count(turned.why)
-        headers = [(b"connection", b"close")] if turned.status == 408 else []
+        headers = [JSON, CLOSE] if turned.status == 408 else [JSON]
         if turned.wait:
             headers.append((b"retry-after", str(turned.wait).encode()))
-        await send_answer(send, turned.status, failure(turned.code, str(turned), id_, turned.data), headers)
-
-    async def _other(self, caller: Caller, face: AgentFace, scope: Scope, receive: Receive, send: Send) -> None:
-        in_sessions = header(scope, VERSION) not in envelope.MODERN
-        if scope["method"] not in ("GET", "DELETE") or not in_sessions:
-            self._count("http method")
-            await send_answer(send, 405, headers=((b"allow", b"GET, POST, DELETE" if in_sessions else b"POST"),))
-            return
-        session = self._legacy.session(caller, face, scope)
-        if scope["method"] == "DELETE":
-            await self._legacy.end(session, send)
-        elif not accepted_types(scope) & _STREAM:
-            raise HttpRefusal(406, INVALID_REQUEST, "Accept must list text/event-stream", "accept")
-        else:
-            with self._shares.take(caller.id):
-                await self._legacy.listen(session, receive, send)
-
-    def _face(self, scope: Scope, caller: Caller) -> AgentFace:
-        path = scope["path"]
-        if scope["raw_path"].endswith(b"/"):  # some clients put one behind every URL; encoded, it is part of a name
-            path = path.removesuffix("/")
-        if path == GUARD:
-            return self._guarding
-        if path == ALL:
-            return self._direct[self._separator(scope)]
-        if path == PROXY and self._proxied:
-            return self._proxied[self._separator(scope)]
-        server = path.removeprefix(ONLY) if path.startswith(ONLY) else ""
-        if is_server_name(server) and is_server_in_scope(caller.scope, server) and self._guard.servers.knows(server):
-            return TransparentFace(server)
-        places = [GUARD, ALL, *([PROXY] if self._proxied else [])]
-        raise HttpRefusal(
-            404,
-            INVALID_REQUEST,
-            f"there is no endpoint at this path; agents connect to {', '.join(places)} and {ONLY}<server>",
-            "path",
-        )
-
-    def _separator(self, scope: Scope) -> Separator:
-        """Return the separator that the client asks for in its URL, or else the configured one."""
-        query: bytes = scope["query_string"]
-        said = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("separator") if query else None
-        if said is None:
-            return self._guard.settings.separator
-        for each in SEPARATORS:
-            if said == [each]:
-                return each
-        raise HttpRefusal(
-            400, INVALID_REQUEST, f"separator must be one of {' '.join(SEPARATORS)}, given once", "separator"
-        )
+        exchange.answer(turned.status, failure(turned.code, str(turned), exchange.id, turned.data), headers)
 
     def _count(self, reason: str, **more: str) -> None:
         self._guard.tallies.count_refused(door=NETWORK, why=reason, **more)
 
 
-def _check_headers(scope: Scope) -> None:
-    kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise HttpRefusal(415, INVALID_REQUEST, "send application/json", "content type")
-    kinds = accepted_types(scope)
-    if not (kinds & _JSON and kinds & _STREAM):
-        raise HttpRefusal(
-            406, INVALID_REQUEST, "Accept must list both application/json and text/event-stream", "accept"
-        )
+def _refuse_strangers(exchange: HttpExchange) -> None:
+    """Raise what a request is refused with, whoever its caller is."""
+    if exchange.is_crowded:
+        raise UncountedRefusal(503, "Service Unavailable", (CLOSE,))
+    if exchange.head.scheme is None:
+        raise UncountedRefusal(421, f"{UNKNOWN_HOST}\n")
+    exchange.check_size()
+    exchange.head.check_origin()
 
 
-def _is_modern(said: Message, scope: Scope) -> bool:
-    version = header(scope, VERSION)
+def _is_modern(said: Message, exchange: HttpExchange) -> bool:
+    version = exchange.mcp_header(VERSION)
     if version is not None and version not in envelope.HANDSHAKE:
         return True
     return isinstance(said, Request) and said.method != "initialize" and envelope.is_modern(said.params)

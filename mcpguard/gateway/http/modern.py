@@ -3,87 +3,84 @@
 Closing the connection cancels the request.
 """
 
-from collections.abc import Awaitable
-
-from starlette.types import Receive, Scope, Send
+from collections.abc import Awaitable, Mapping
+from typing import Any
 
 from mcpguard.codec import envelope
 from mcpguard.codec.headers.mirrored_arguments import PREFIX, disagreement
 from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, Result
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.servers.launches import Era
-from mcpguard.gateway.client_request import Exchange, Say
-from mcpguard.gateway.clients import NETWORK, Client, can_do, client_name
+from mcpguard.gateway.client_request import Exchange
+from mcpguard.gateway.clients import NETWORK, Client, modern_client
 from mcpguard.gateway.faces.face import AgentFace
-from mcpguard.gateway.http.modern_headers import STATUSES, check_version, duplicated_header, read_client
-from mcpguard.gateway.http.plain import HEADER_MISMATCH, HttpPatience, HttpRefusal, header, headers, send_answer
-from mcpguard.gateway.http.reply import reply
+from mcpguard.gateway.http.exchange import HttpExchange
+from mcpguard.gateway.http.modern_headers import STATUSES, VERSION, check_version, duplicated_header, read_revision
+from mcpguard.gateway.http.plain import HEADER_MISMATCH, HttpPatience, HttpRefusal
+from mcpguard.gateway.http.request_head import twice
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.open_requests import OpenRequest
 
-VERSION = b"mcp-protocol-version"
 MIRRORED = PREFIX.lower()
-Headers = list[tuple[str, str]]
+MOST_KEPT = 4096
+"""Bytes of a request whose client is remembered."""
 
 
 class Modern:
     """Answers messages of the modern era."""
+
+    statuses: Mapping[int, int] = STATUSES
 
     def __init__(self, methods: Methods, patience: HttpPatience) -> None:
         self._methods = methods
         self._patience = patience
 
     def take(
-        self,
-        here: OpenRequest,
-        message: Message,
-        caller: Caller,
-        face: AgentFace,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-    ) -> Awaitable[None]:
-        """Answer one message."""
-        match message:
-            case Request():
-                pairs = headers(scope)
-                client = self._client(message, caller, face, pairs)
-                self._check_mirrored(message, client, pairs)
-                return self._answer(here, message, client, receive, send)
-            case Notification():
-                check_version(header(scope, VERSION) or "")
-                return send_answer(send, 202)  # this revision has none over HTTP; nothing is done with it
-            case _:
-                raise HttpRefusal(
-                    400, INVALID_REQUEST, "clients do not send responses in this protocol version", "answer"
-                )
+        self, exchange: HttpExchange, message: Message, caller: Caller, face: AgentFace
+    ) -> Awaitable[Result | Failure] | None:
+        """Return the work on the answer to a message; None where it was answered. Raises HttpRefusal."""
+        if not isinstance(message, Request):
+            _take_other(exchange, message)
+            return None
+        if exchange.twice and (name := duplicated_header(exchange.twice)) is not None:
+            raise twice(name)
+        params = message.params or {}
+        version = read_revision(message.method, params, exchange.mcp)
+        client = self._client(exchange, caller, face, version, params["_meta"])
+        if message.method == "tools/call":
+            self._check_mirrored(exchange, client, params)
+        exchange.watch(exchange.leave, self._patience.quiet)
+        return self._methods.reply(Exchange(client, message, exchange.say), message)
 
-    def _client(self, request: Request, caller: Caller, face: AgentFace, pairs: Headers) -> Client:
-        if (twice := duplicated_header(pairs)) is not None:
-            raise HttpRefusal(400, HEADER_MISMATCH, f"the header {twice} appears more than once", "headers")
-        said = read_client(request.method, request.params, dict(pairs))
-        name, can = client_name(said.info), can_do(envelope.meta(request.params).get(envelope.CAPABILITIES))
-        return Client(NETWORK, caller, face, Era.MODERN, said.version, name, can)
+    def _client(
+        self, exchange: HttpExchange, caller: Caller, face: AgentFace, version: str, meta: Mapping[str, Any]
+    ) -> Client:
+        """Return the client of a request: the one of the request before where nothing about it has changed."""
+        head, said = exchange.head, (version, meta.get(envelope.CLIENT), meta[envelope.CAPABILITIES])
+        client = head.client
+        if client is not None and client.caller is caller and client.face.key == face.key and head.said == said:
+            return client
+        client = modern_client(NETWORK, caller, face, version, meta)
+        # Only what is short is kept for as long as the connection.
+        head.client, head.said = (client, said) if len(exchange.body) <= MOST_KEPT else (None, None)
+        return client
 
-    def _check_mirrored(self, request: Request, client: Client, pairs: Headers) -> None:
+    def _check_mirrored(self, exchange: HttpExchange, client: Client, params: Mapping[str, Any]) -> None:
         """Refuse a request whose headers repeat arguments with other values than the body has."""
-        params = request.params or {}
         name, arguments = params.get("name"), params.get("arguments") or {}
-        if request.method != "tools/call" or not isinstance(name, str) or not isinstance(arguments, dict):
+        if not isinstance(name, str) or not isinstance(arguments, dict):
             return
-        pinned = self._methods.tool(client, name)
-        if pinned is None:
+        _, tool = self._methods.tool(client, name)
+        if tool is None or not (tool.mirrors or exchange.twice):
             return
-        mirrored = [pair for pair in pairs if pair[0].startswith(MIRRORED)]
-        if len(dict(mirrored)) < len(mirrored):
+        if any(name.startswith(MIRRORED) for name in exchange.twice):
             raise HttpRefusal(400, HEADER_MISMATCH, "a header of an argument appears more than once", "headers")
-        if sentence := disagreement(pinned.definition.get("inputSchema"), arguments, dict(mirrored)):
+        mirrored = {name: value for name, value in exchange.mcp.items() if name.startswith(MIRRORED)}
+        if sentence := disagreement(tool.definition.get("inputSchema"), arguments, mirrored):
             raise HttpRefusal(400, HEADER_MISMATCH, sentence, "envelope")
 
-    def _answer(
-        self, here: OpenRequest, request: Request, client: Client, receive: Receive, send: Send
-    ) -> Awaitable[None]:
-        def work(say: Say) -> Awaitable[Result | Failure]:
-            return self._methods.reply(Exchange(client, request, say), request)
 
-        return reply(here, receive, send, work, statuses=STATUSES, left=here.leave, quiet=self._patience.quiet)
+def _take_other(exchange: HttpExchange, message: Message) -> None:
+    """Answer what is no request. This revision has no notifications over HTTP; nothing is done with one."""
+    if not isinstance(message, Notification):
+        raise HttpRefusal(400, INVALID_REQUEST, "clients do not send responses in this protocol version", "answer")
+    check_version(exchange.mcp_header(VERSION) or "")
+    exchange.answer(202)

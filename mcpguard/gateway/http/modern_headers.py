@@ -3,8 +3,7 @@
 The codes and statuses are those of the MCP SDK, which is too slow to load for this (tests compare the two).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -28,24 +27,16 @@ STATUSES: Final[Mapping[int, int]] = MappingProxyType(
     }
 )
 """The HTTP status for the code of an error."""
-_VERSION: Final = "mcp-protocol-version"
-_METHOD: Final = "mcp-method"
-_NAME: Final = "mcp-name"
-_ROUTING: Final = (_VERSION, _METHOD, _NAME)
+VERSION: Final = "mcp-protocol-version"
+METHOD: Final = "mcp-method"
+NAME: Final = "mcp-name"
+_ROUTING: Final = (VERSION, METHOD, NAME)
+_NEEDED: Final = (envelope.PROTOCOL, envelope.CAPABILITIES)
 
 
-@dataclass(frozen=True, slots=True)
-class ModernClient:
-    """What a request says of its client: the revision that it speaks, and what it says that it is."""
-
-    version: str
-    info: Any
-
-
-def duplicated_header(pairs: Sequence[tuple[str, str]]) -> str | None:
-    """Return a header that decides where a request goes and appears more than once; None if there is none."""
-    names = [name.lower() for name, _ in pairs]
-    return next((name for at, name in enumerate(names) if name in _ROUTING and name in names[:at]), None)
+def duplicated_header(twice: Iterable[str]) -> str | None:
+    """Return the first of the headers that appear twice that decides where a request goes; None if none does."""
+    return next((name for name in twice if name in _ROUTING), None)
 
 
 def check_version(version: str) -> None:
@@ -55,27 +46,30 @@ def check_version(version: str) -> None:
         raise _refusal(UNSUPPORTED_VERSION, "Unsupported protocol version", said)
 
 
-def read_client(method: str, params: Mapping[str, Any] | None, headers: Mapping[str, str]) -> ModernClient:
-    """Return what a request says of its client. Raises HttpRefusal for a body that says nothing, or other headers."""
-    meta = (params or {}).get("_meta")
-    needed = (envelope.PROTOCOL, envelope.CAPABILITIES)
+def read_revision(method: str, params: Mapping[str, Any] | None, headers: Mapping[str, str]) -> str:
+    """Return the revision that a request is of. Raises HttpRefusal for a body that says nothing, or other headers."""
+    meta = params.get("_meta") if params else None
     if not isinstance(meta, dict):
-        keys = " and ".join(map(repr, needed))
+        keys = " and ".join(map(repr, _NEEDED))
         raise _refusal(INVALID_PARAMS, f"params._meta has to be an object with {keys}")
-    if missing := [key for key in needed if key not in meta]:
+    if envelope.PROTOCOL not in meta or envelope.CAPABILITIES not in meta:
+        missing = [key for key in _NEEDED if key not in meta]
         raise _refusal(INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}")
     version = meta[envelope.PROTOCOL]
     # A client that contradicts itself is told so first, whatever revision it speaks.
-    if not isinstance(version, str) or headers.get(_VERSION) != version:
-        raise _mismatch(_VERSION, "protocol version in params._meta")
-    if headers.get(_METHOD) != method:
-        raise _mismatch(_METHOD, "method of the request")
+    if not isinstance(version, str) or headers.get(VERSION) != version:
+        raise _mismatch(VERSION, "protocol version in params._meta")
+    if headers.get(METHOD) != method:
+        raise _mismatch(METHOD, "method of the request")
     named_by = NAMED_BY.get(method)
-    name = (params or {}).get(named_by) if named_by else None
-    if name is not None and decode_header(headers.get(_NAME)) != name:
-        raise _mismatch(_NAME, f"parameter {named_by!r} of the request")
-    check_version(version)
-    return ModernClient(version, meta.get(envelope.CLIENT))
+    name = params.get(named_by) if params and named_by else None
+    said = headers.get(NAME)
+    # A value that is as it was written needs no decoding, unless its form stands for another one.
+    if name is not None and (said is None or said != name or "=?" in said) and decode_header(said) != name:
+        raise _mismatch(NAME, f"parameter {named_by!r} of the request")
+    if version not in envelope.MODERN:
+        check_version(version)
+    return version
 
 
 def _mismatch(header: str, what: str) -> HttpRefusal:

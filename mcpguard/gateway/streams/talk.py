@@ -34,7 +34,7 @@ from mcpguard.codec.messages import (
 )
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import Exchange
-from mcpguard.gateway.clients import STREAMS, Client, can_do, client_name
+from mcpguard.gateway.clients import STREAMS, Client, modern_client
 from mcpguard.gateway.message_reader import AgentMessageReader
 from mcpguard.gateway.methods import Methods
 from mcpguard.gateway.outbox import Outbox
@@ -194,9 +194,8 @@ class StreamConversation:
         if version not in envelope.MODERN:
             raise _unsupported("this protocol version is not supported", version)
         self._era = Era.MODERN
-        name, can = client_name(said.get(envelope.CLIENT)), can_do(said.get(envelope.CAPABILITIES))
         mine = self._client
-        return Client(STREAMS, mine.caller, mine.face, Era.MODERN, version, name, can, mine.session)
+        return modern_client(STREAMS, mine.caller, mine.face, version, said, mine.session)
 
     async def _answer(self, request: Request, client: Client) -> None:
         try:

@@ -14,10 +14,9 @@ from mcpguard.codec.messages import Notification
 from mcpguard.codec.uris import LONGEST_URI
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.decisions import CapabilityKey
-from mcpguard.gateway.client_request import Exchange
+from mcpguard.gateway.client_request import Exchange, call_request
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.faces.face import NamedCapability
-from mcpguard.gateway.requested_call import call_request
 from mcpguard.gateway.subscribed_uris import SubscribedUris
 from mcpguard.gateway.wire import REFUSED, RequestRejected, ServerAnsweredError, refused_error
 from mcpguard.guard.calls.refusals import refusal
@@ -82,7 +81,7 @@ class ResourceSubscriber:
         try:
             said = {**params, "uri": capability.name}
             told = await self._guard.calls.handle(
-                call_request(exchange, SUBSCRIBE, meant, said, subscription), exchange
+                call_request(exchange, SUBSCRIBE, capability, said, pinned=meant.pinned, watcher=subscription), exchange
             )
             agreed = told.result is not None
         finally:

@@ -26,14 +26,11 @@ from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.json import Json
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.listings import KEYS
-from mcpguard.gateway.client_request import Exchange
+from mcpguard.gateway.client_request import RESPONSES, Exchange, call_request
 from mcpguard.gateway.clients import Client
 from mcpguard.gateway.contents import rename_contents
 from mcpguard.gateway.faces.direct import DirectFace
-from mcpguard.gateway.faces.face import NamedCapability
-from mcpguard.gateway.input_required import RESPONSES
 from mcpguard.gateway.lists import ShownLists
-from mcpguard.gateway.requested_call import call_request
 from mcpguard.gateway.tools import names
 from mcpguard.gateway.tools.answers import tool_refusal, unusable_arguments, with_call_id
 from mcpguard.gateway.tools.arguments import LONGEST_NAME, UnusableArguments
@@ -192,11 +189,12 @@ class ProxyTool:
             meant = names.find_resource(self._direct(client), self._seen(client), client.caller.scope, operation.path)
             if arguments:
                 raise InvalidOperation("args: a resource takes no arguments; put variables into its URI")
-            return call_request(exchange, method, meant, {**own, "uri": meant.capability.name})
-        meant = NamedCapability(self._named(client, operation))
-        wanted = {**own, "name": meant.capability.name, "arguments": arguments}
+            wanted = {**own, "uri": meant.capability.name}
+            return call_request(exchange, method, meant.capability, wanted, pinned=meant.pinned)
+        named = self._named(client, operation)
+        wanted = {**own, "name": named.name, "arguments": arguments}
         validate(method, client.version, wanted)
-        return call_request(exchange, method, meant, wanted)
+        return call_request(exchange, method, named, wanted)
 
     def _named(self, client: Client, operation: ProxyOperation) -> Capability:
         """Return the tool or the prompt that is meant."""

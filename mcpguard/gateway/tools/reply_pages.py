@@ -15,10 +15,8 @@ from mcpguard.codec import envelope
 from mcpguard.codec.envelope import CUT, MORE
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.json import Json
-from mcpguard.gateway.client_request import Exchange
+from mcpguard.gateway.client_request import Exchange, call_request
 from mcpguard.gateway.clients import Client
-from mcpguard.gateway.faces.face import NamedCapability
-from mcpguard.gateway.requested_call import call_request
 from mcpguard.gateway.tools.arguments import ReadMoreArguments, UnusableArguments
 from mcpguard.gateway.tools.kept_replies import KeptReplies, Rest
 from mcpguard.gateway.tools.shortening import shorten
@@ -38,9 +36,7 @@ class WantedPage:
     def to_call_request(self, exchange: Exchange) -> CallRequest:
         params = {"call": self.rest.call, "offset": self.offset, "limit": self.limit}
         page = ReplyPage(self.rest.call, self.result)
-        return call_request(
-            exchange, MORE, NamedCapability(self.rest.capability), params, stated=self.rest.stated, page=page
-        )
+        return call_request(exchange, MORE, self.rest.capability, params, stated=self.rest.stated, page=page)
 
 
 class ReplyPages:

@@ -12,10 +12,8 @@ from typing import Any
 
 from mcpguard.codec import envelope
 from mcpguard.domain.json import Json
-from mcpguard.gateway.client_request import Exchange
+from mcpguard.gateway.client_request import Exchange, call_request
 from mcpguard.gateway.disclosure import disclosed_fields
-from mcpguard.gateway.faces.face import NamedCapability
-from mcpguard.gateway.requested_call import call_request
 from mcpguard.gateway.tools import definitions
 from mcpguard.gateway.tools.answers import tool_refusal, tool_result, unusable_arguments, with_call_id
 from mcpguard.gateway.tools.arguments import (
@@ -116,7 +114,7 @@ class Tools:
 
     async def _made(self, exchange: Exchange, params: Mapping[str, Any], wanted: WantedCall) -> Json:
         own = {**params, "name": wanted.capability.name, "arguments": dict(wanted.arguments)}
-        call = call_request(exchange, "tools/call", NamedCapability(wanted.capability), own, stated=wanted.stated)
+        call = call_request(exchange, "tools/call", wanted.capability, own, stated=wanted.stated)
         ended = await self._make(exchange, call)
         if ended.result is None:
             return refused_result(refusal(ended), structured=True)

@@ -6,17 +6,16 @@ Rules kept here:
 3. Every response forbids scripts, frames and connections of other origins.
 """
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 from http import HTTPStatus
 
 from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcpguard.settings.address import TLS
+from mcpguard.settings.address import UNKNOWN_HOST, OwnHosts
 from mcpguard.web.gate.problem import is_of_programs, problem
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 LONGEST_NUMBER = 18  # digits; Python itself refuses to read very long ones, with an exception
 SECURITY_HEADERS = {
     "content-security-policy": (
@@ -31,22 +30,20 @@ SECURITY_HEADERS = {
 
 
 class Hosts:
-    """Refuses an unknown Host. Settings, not request headers, say at which host names a proxy terminates TLS."""
+    """Refuses an unknown Host."""
 
-    def __init__(self, app: ASGIApp, ours: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, ours: OwnHosts) -> None:
         self._app = app
-        every = [host.lower() for host in ours]
-        self._ours = {host.removeprefix(TLS) for host in every}
-        self._secure = {host.removeprefix(TLS) for host in every if host.startswith(TLS)}
+        self._ours = ours
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http":
             given = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
-            if len(given) != 1 or given[0] not in self._ours:
-                sentence = "This guard does not serve this host name. Add it to the setting `hosts` if it should."
-                return _refusal(scope, 421, sentence)(scope, receive, send)
-            if given[0] in self._secure:
-                scope["scheme"] = "https"
+            scheme = self._ours.scheme(given[0]) if len(given) == 1 else None
+            if scheme is None:
+                return _refusal(scope, 421, UNKNOWN_HOST)(scope, receive, send)
+            if scheme == "https":
+                scope["scheme"] = scheme
         return self._app(scope, receive, send)
 
 
