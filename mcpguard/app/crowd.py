@@ -7,50 +7,38 @@ Rules kept here:
 """
 
 from collections.abc import Callable
-from enum import Enum
 
-
-class Standing(Enum):
-    """What a connection is doing. The first two may be closed to make room."""
-
-    SILENT = "no request is in progress"
-    WITHOUT_BODY = "all earlier requests are answered, and the body of this one is still to come"
-    BUSY = "a complete request is in progress"
+Queue = dict[object, None]
 
 
 class Places:
-    """The connections of one listener."""
+    """The connections of one listener. Each puts itself into one of the two queues, or into none, as its request goes
+    on; it may be closed while it is in one.
+    """
 
     def __init__(self, most: int) -> None:
+        self.silent: Queue = {}
+        """No request is in progress."""
+        self.without_body: Queue = {}
+        """All earlier requests are answered, and the body of this one is still to come."""
         self._most = most
         self._taken: dict[object, Callable[[], None]] = {}
-        self._silent: dict[object, None] = {}
-        self._without_body: dict[object, None] = {}
 
     def take(self, who: object, give_up: Callable[[], None]) -> None:
         """Add a connection, which is silent. `give_up` is called when it has to make room for another."""
         if len(self._taken) >= self._most:
             self._make_room()
         self._taken[who] = give_up
-        self._silent[who] = None
-
-    def move(self, who: object, standing: Standing) -> None:
-        """Note what a connection is doing from now on."""
-        if who in self._taken:
-            self._silent.pop(who, None)
-            self._without_body.pop(who, None)
-            if standing is Standing.SILENT:
-                self._silent[who] = None
-            elif standing is Standing.WITHOUT_BODY:
-                self._without_body[who] = None
+        self.silent[who] = None
 
     def leave(self, who: object) -> None:
-        for each in (self._taken, self._silent, self._without_body):
-            each.pop(who, None)
+        self._taken.pop(who, None)
+        for queue in (self.silent, self.without_body):
+            queue.pop(who, None)
 
     def _make_room(self) -> None:
-        for some in (self._silent, self._without_body):
-            for longest in some:
+        for queue in (self.silent, self.without_body):
+            for longest in queue:
                 give_up = self._taken[longest]
                 self.leave(longest)
                 give_up()

@@ -15,7 +15,8 @@ import anyio
 import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from mcpguard.app.crowd import Places, Standing
+from mcpguard.app.crowd import Places, Queue
+from mcpguard.gateway.http.exchange import HttpExchange
 from mcpguard.gateway.http.http_door import HttpDoor
 from mcpguard.gateway.http.request_head import RequestHead, is_of_agents
 from mcpguard.web.gate.peer import NotTheOperator, identify
@@ -23,8 +24,6 @@ from mcpguard.web.gate.peer import NotTheOperator, identify
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-
-    from mcpguard.gateway.http.exchange import HttpExchange
 
 LONGEST_HEAD = 65_536
 log = structlog.get_logger("mcpguard")
@@ -53,7 +52,7 @@ class HttpConnection(HttpToolsProtocol):
         self._head_bytes = 0
         self._head_due: asyncio.TimerHandle | None = None
         self._expects: Literal["head", "body", "nothing"] = "head"
-        self._standing = Standing.SILENT
+        self._queue: Queue | None = places.silent
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
@@ -88,7 +87,7 @@ class HttpConnection(HttpToolsProtocol):
         most = self.limit_concurrency or 0
         is_crowded = len(self.connections) >= most or len(self.tasks) >= most
         before = cast("RequestResponseCycle | None", self.cycle)
-        exchange = self._door.begin(self, is_crowded=is_crowded)
+        exchange = HttpExchange(self, self._door.hosts, self._door.longest_body, is_crowded=is_crowded)
         self.cycle = cast("RequestResponseCycle", exchange)  # it has what uvicorn needs of its own
         answer = cast("ASGI3Application", self._door.answer)
         if before is None or before.response_complete:
@@ -129,23 +128,21 @@ class HttpConnection(HttpToolsProtocol):
             self.send_400_response("The head of the request is too long.")
 
     def _note_standing(self) -> None:
-        """Tell for how much this connection counts when one has to make room, and have it closed if it stays idle."""
-        cycle, expects = cast("RequestResponseCycle | None", self.cycle), self._expects
+        """Queue with those that may have to make room, or leave them, and have this one closed if it stays idle."""
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        expects, is_open = self._expects, not self.transport.is_closing()
         is_answered = cycle is None or (cycle.response_complete and not self.pipeline)
+        queue = self._places.silent if is_answered else None
         if expects == "body" and not self.pipeline:
-            standing = Standing.WITHOUT_BODY
-        else:
-            standing = Standing.SILENT if is_answered else Standing.BUSY
-        if standing is not self._standing:
-            self._standing = standing
-            self._places.move(self, standing)
+            queue = self._places.without_body
+        if queue is not self._queue and is_open:
+            if self._queue is not None:
+                self._queue.pop(self, None)
+            if queue is not None:
+                queue[self] = None
+            self._queue = queue
         # uvicorn stops its clock at every byte, also at those after the answer that begin no request.
-        if (
-            is_answered
-            and expects != "head"
-            and self.timeout_keep_alive_task is None
-            and not self.transport.is_closing()
-        ):
+        if is_answered and is_open and expects != "head" and self.timeout_keep_alive_task is None:
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )

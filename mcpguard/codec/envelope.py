@@ -173,7 +173,7 @@ def _said_by(error: Mapping[str, Any], speaker: Mapping[str, str]) -> dict[str, 
 def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result for a modern client. It may be cached for nobody else, and for no time at all."""
     hints = {"ttlMs": 0, "cacheScope": "private"} if method in CACHEABLE else {}
-    return {**with_meta(result, {SERVER: server}), "resultType": "complete", **hints}
+    return {**result, "_meta": {**meta(result), SERVER: server}, "resultType": "complete", **hints}
 
 
 def input_required(wanted: Mapping[str, Any], state: str, server: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from mcpguard.codec.strict import StrictError, parse
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
+_KINDS = {"method", "result", "error"}
 
 Id = str | int
 
@@ -81,15 +82,16 @@ def read(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_va
         raise BadMessage(PARSE_ERROR, f"not a JSON text that can be accepted: {refused}")
     if not isinstance(value, dict):
         raise BadMessage(INVALID_REQUEST, "a message is one object; batches are not accepted")
-    id_ = value["id"] if is_id(value.get("id")) else None
+    given = value.get("id")
+    id_ = given if is_id(given) else None
     if value.get("jsonrpc") != "2.0":
         raise BadMessage(INVALID_REQUEST, 'a message must have "jsonrpc": "2.0"', id_)
-    match sorted(value.keys() & {"method", "result", "error"}):
+    match sorted(value.keys() & _KINDS):
         case ["method"]:
             return _asking(value, id_)
         case ["result"] if id_ is not None and isinstance(value["result"], dict):
             return Result(id_, value["result"])
-        case ["error"] if _is_error(value["error"]) and (id_ is not None or value.get("id") is None):
+        case ["error"] if _is_error(value["error"]) and (id_ is not None or given is None):
             return Failure(id_, value["error"])
         case _:
             raise BadMessage(INVALID_REQUEST, "a message is a request, a notification, a result or an error", id_)
@@ -100,13 +102,17 @@ def write(message: Message) -> bytes:
     members: dict[str, Any] = {"jsonrpc": "2.0"}
     match message:
         case Request(id_, method, params):
-            members |= {"id": id_, "method": method} | _given(params)
+            members["id"], members["method"] = id_, method
+            if params is not None:
+                members["params"] = params
         case Notification(method, params):
-            members |= {"method": method} | _given(params)
+            members["method"] = method
+            if params is not None:
+                members["params"] = params
         case Result(id_, result):
-            members |= {"id": id_, "result": result}
+            members["id"], members["result"] = id_, result
         case Failure(id_, error):
-            members |= {"id": id_, "error": error}
+            members["id"], members["error"] = id_, error
     return dumps(members)
 
 
@@ -138,7 +144,3 @@ def is_id(value: object) -> TypeGuard[Id]:
 
 def _is_error(value: object) -> bool:
     return isinstance(value, dict) and type(value.get("code")) is int and isinstance(value.get("message"), str)
-
-
-def _given(params: dict[str, Any] | None) -> dict[str, Any]:
-    return {} if params is None else {"params": params}

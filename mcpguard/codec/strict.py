@@ -47,11 +47,19 @@ def parse(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_v
         raise ValueError(f"max_depth is at most {MOST_DEPTH}")
     if len(data) > max_bytes:
         raise StrictError(f"larger than {max_bytes} bytes")
-    text = _decoded(data)
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise StrictError("starts with a byte order mark; save it as UTF-8 without one", 1, 1)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        readable = data[: error.start].decode()
+        raise _at(readable, len(readable), "not UTF-8") from None
     # Before the parser runs: its memory and its stack are what an attacker would exhaust.
-    if max_values is not None:
+    opened = text.count("[") + text.count("{")
+    if max_values is not None and opened + text.count(",") >= max_values:
         refuse_values(text, max_values)
-    _refuse_depth(text, max_depth)
+    if opened > max_depth:
+        _refuse_depth(text, max_depth)
     try:
         value: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
@@ -61,16 +69,6 @@ def parse(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_v
     if _SURROGATE_ESCAPE.search(text) and (offence := _offence(text)):
         raise offence
     return value
-
-
-def _decoded(data: bytes | bytearray) -> str:
-    if data.startswith(b"\xef\xbb\xbf"):
-        raise StrictError("starts with a byte order mark; save it as UTF-8 without one", 1, 1)
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        readable = data[: error.start].decode()
-        raise _at(readable, len(readable), "not UTF-8") from None
 
 
 def refuse_values(text: str, most: int) -> None:
@@ -87,8 +85,6 @@ def refuse_values(text: str, most: int) -> None:
 
 
 def _refuse_depth(text: str, max_depth: int) -> None:
-    if text.count("[") + text.count("{") <= max_depth:
-        return
     depth = 0
     for bracket in _NEXT_BRACKET.finditer(text):
         match bracket[1]:

@@ -55,7 +55,7 @@ class Unauthorized(GuardError):
 class Credential:
     """What a request shows of its caller, by its headers and the two ends of its connection."""
 
-    __slots__ = ("_fault", "_is_local", "_token")
+    __slots__ = ("_fault", "_token", "is_local")
 
     def __init__(self, headers: Headers, listener: Address, peer: Address) -> None:
         self._token: str | None = None
@@ -65,11 +65,12 @@ class Credential:
             self._token = _token(given) if given else None
         except Unauthorized as wrong:
             self._fault = str(wrong), wrong.wrong
-        self._is_local = not given and _is_local(listener, peer, headers)
+        self.is_local = not given and _is_local(listener, peer, headers)
+        """Whether nothing was shown on this host: whoever is anonymous may do so."""
 
     def caller(self, callers: Callers) -> Caller:
         """Return whose credential this is now. Raises Unauthorized."""
-        if self._is_local and callers.anonymous is not None:
+        if self.is_local and callers.anonymous is not None:
             return callers.anonymous
         if self._fault is not None:
             raise Unauthorized(*self._fault)

@@ -11,6 +11,8 @@ from mcpguard.guard.servers.subscriptions import Subscription
 class SubscribedUris:
     """The subscriptions of one client. Whoever creates this closes it."""
 
+    __slots__ = ("_of",)
+
     def __init__(self) -> None:
         self._of: dict[str, list[Subscription]] = {}
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-from anyio.abc import SocketAttribute
 
 from mcpguard.app.http_connection import HttpConnection
 from mcpguard.app.listeners import http_server
@@ -20,7 +19,7 @@ from mcpguard.settings.address import OwnHosts
 from mcpguard.web.gate.problem import nothing_here
 from tests.gate import Gate
 from tests.gateway.speaking import guarded, nothing_happens, turned_away
-from tests.gateway.wires import Wire, mirrored, modern, wire
+from tests.gateway.wires import answered, mirrored, modern, narrow, widen, wire
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script
 from tests.simulators.words import Json, notification, text
@@ -46,29 +45,6 @@ async def door(guard: Gate, **patience: float) -> AsyncIterator[int]:
             yield port
         finally:
             tasks.cancel_scope.cancel()
-
-
-@asynccontextmanager
-async def narrow(guard: Gate, port: int | None = None) -> AsyncIterator[Wire]:
-    """A connection that takes in little before its client reads."""
-    port = port or int(guard.where.url.rpartition(":")[2])
-    async with await anyio.connect_tcp("127.0.0.1", port) as stream:
-        raw = stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - no query of a database
-        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        yield Wire(stream, f"127.0.0.1:{port}")
-
-
-def widen(connection: Wire) -> None:
-    """Take in much at once from here on: a small window takes minutes for megabytes."""
-    raw = connection.stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - no query of a database
-    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024 * 1024)
-    raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, 1024 * 1024)  # Linux keeps the small window otherwise
-
-
-async def answered(guard: Gate, count: int = 1) -> None:
-    """Wait until that many calls have ended, whether or not anybody has read how."""
-    while len([each for each in guard.entries() if each.get("outcome") == "answered"]) < count:
-        await anyio.lowlevel.checkpoint()
 
 
 def messages(said: bytes) -> list[Json]:

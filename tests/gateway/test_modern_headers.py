@@ -11,7 +11,7 @@ from mcp.shared import inbound
 
 from mcpguard.codec import envelope
 from mcpguard.gateway.http.exchange import HttpExchange
-from mcpguard.gateway.http.modern_headers import (
+from mcpguard.gateway.http.modern import (
     STATUSES,
     check_version,
     duplicated_header,
@@ -90,6 +90,7 @@ def test_headers_that_appear_twice_are_found_as_the_sdk_does(pairs: list[tuple[s
         url=b"/mcp",
         headers=[(name.lower().encode(), value.encode()) for name, value in pairs],
         parser=HttpRequestParser(object()),
+        flow=None,
         server=None,
         client=None,
         known_head=None,

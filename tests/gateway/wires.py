@@ -1,12 +1,13 @@
 """What a client may do on a connection that no library would: half requests, silence, and hanging up."""
 
 import json
+import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-from anyio.abc import SocketStream
+from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tests.gate import DIRECT, Gate
@@ -101,3 +102,26 @@ async def post(
         more = b"".join(b"\r\n" + f"{name}: {value}".encode("latin-1") for name, value in twice)
         await connection.send(head + more + b"\r\n\r\n" + body)
         return await connection.answer()
+
+
+@asynccontextmanager
+async def narrow(guard: Gate, port: int | None = None) -> AsyncIterator[Wire]:
+    """A connection that takes in little before its client reads."""
+    port = port or int(guard.where.url.rpartition(":")[2])
+    async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+        raw = stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - no query of a database
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        yield Wire(stream, f"127.0.0.1:{port}")
+
+
+def widen(connection: Wire) -> None:
+    """Take in much at once from here on: a small window takes minutes for megabytes."""
+    raw = connection.stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - no query of a database
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024 * 1024)
+    raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, 1024 * 1024)  # Linux keeps the small window otherwise
+
+
+async def answered(guard: Gate, count: int = 1) -> None:
+    """Wait until that many calls have ended, whether or not anybody has read how."""
+    while len([each for each in guard.entries() if each.get("outcome") == "answered"]) < count:
+        await anyio.lowlevel.checkpoint()

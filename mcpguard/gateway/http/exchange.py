@@ -23,7 +23,7 @@ from uvicorn.server import ServerState
 from mcpguard.codec.messages import INVALID_REQUEST, Id, Notification, Request
 from mcpguard.gateway.http.plain import ClientLeft, Headers, HttpRefusal, UncountedRefusal
 from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, EventStream
-from mcpguard.gateway.http.request_head import RequestHead, bare, twice
+from mcpguard.gateway.http.request_head import RequestHead, twice
 from mcpguard.gateway.identity import Address
 from mcpguard.settings.address import OwnHosts
 
@@ -62,6 +62,7 @@ class HttpExchange:
 
     def __init__(self, connection: AgentConnection, hosts: OwnHosts, longest_body: int, *, is_crowded: bool) -> None:
         self._connection = connection
+        self.flow = connection.flow
         self._longest = longest_body
         self.mcp: dict[str, str] = {}
         self.twice: list[str] = []
@@ -75,7 +76,7 @@ class HttpExchange:
                 key = name.decode("latin-1")
                 if key in self.mcp:
                     self.twice.append(key)
-                self.mcp[key] = bare(value)
+                self.mcp[key] = value.strip(b" \t").decode("latin-1")
             elif name == b"content-length":
                 self.fits &= value.isdigit() and len(value) <= LONGEST_NUMBER and int(value) <= longest_body
             else:
@@ -119,21 +120,24 @@ class HttpExchange:
         return self.mcp.get(name)
 
     async def receive(self, most: int, seconds: float) -> None:
-        """Wait until the body is complete, or has more bytes than these. Raises ClientLeft, or a refusal."""
+        """Wait until the body is complete, or has more bytes than these. Raises ClientLeft, HttpRefusal if that takes
+        too long, or UncountedRefusal for a body over the limit.
+        """
         connection = self._connection
         if self._waits_to_send and not connection.transport.is_closing():
             connection.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._waits_to_send = False
+        most = min(most, self._longest)
         with anyio.move_on_after(seconds) as late:
             while self.more_body and len(self.body) <= most and not self.disconnected:
                 self.message_event.clear()
-                connection.flow.resume_reading()
+                self.flow.resume_reading()
                 await self.message_event.wait()
-                self.check_size()
         if late.cancelled_caught:
             raise HttpRefusal(408, INVALID_REQUEST, "the request body did not arrive in time", "slow body")
         if self.disconnected:
             raise ClientLeft
+        self.check_size()
 
     def check_size(self) -> None:
         """Raise UncountedRefusal for a body that is larger than its limit, or is declared to be."""
@@ -172,8 +176,6 @@ class HttpExchange:
         if self._stream is not None:
             await self._stream.finish(message)
             return
-        if self._connection.flow.write_paused:
-            await self.room()
         self.answer(status, message, (JSON, *self.headers))
 
     async def end(self) -> None:
@@ -210,8 +212,8 @@ class HttpExchange:
 
     async def room(self) -> None:
         """Wait until the client has read what was written before."""
-        if self._connection.flow.write_paused and not self.disconnected:
-            await self._connection.flow.drain()
+        if self.flow.write_paused and not self.disconnected:
+            await self.flow.drain()
 
     def abandon(self) -> None:
         """Answer a request for which something went wrong, as far as that is still possible."""

@@ -24,11 +24,10 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.clients import NETWORK, PLACES, SHARE
 from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.http.endpoints import Endpoints
-from mcpguard.gateway.http.exchange import CLOSE, JSON, TEXT, AgentConnection, HttpExchange
+from mcpguard.gateway.http.exchange import CLOSE, JSON, TEXT, HttpExchange
 from mcpguard.gateway.http.legacy import Legacy
 from mcpguard.gateway.http.modern import Modern
-from mcpguard.gateway.http.modern_headers import VERSION
-from mcpguard.gateway.http.plain import ClientLeft, HttpPatience, HttpRefusal, UncountedRefusal, failure
+from mcpguard.gateway.http.plain import VERSION, ClientLeft, HttpPatience, HttpRefusal, UncountedRefusal, failure
 from mcpguard.gateway.http.sessions import Sessions
 from mcpguard.gateway.identity import Unauthorized
 from mcpguard.gateway.message_reader import LARGE, AgentMessageReader
@@ -42,6 +41,7 @@ from mcpguard.policy.shares import Crowded, Shares
 from mcpguard.settings.address import UNKNOWN_HOST, OwnHosts
 
 AGAIN = (b"retry-after", b"1")
+_Refusal = Unauthorized | UncountedRefusal | HttpRefusal | BadMessage | Crowded
 log = structlog.get_logger("mcpguard.gateway")
 
 
@@ -57,8 +57,8 @@ class HttpDoor:
         self._clock = clock
         self._guard = guard
         self._methods = methods
-        self._hosts = hosts
-        self._longest = limits.body_bytes
+        self.hosts = hosts
+        self.longest_body = limits.body_bytes
         self._patience = patience or HttpPatience()
         self._reader = AgentMessageReader(limits)
         self._news = ListNews(guard.catalog)
@@ -82,18 +82,18 @@ class HttpDoor:
         self._guests.end_caller(caller)
         self.sessions.end_caller(caller)
 
-    def begin(self, connection: AgentConnection, *, is_crowded: bool) -> HttpExchange:
-        """Return the exchange of a request whose head has come. `is_crowded`: there are too many connections."""
-        return HttpExchange(connection, self._hosts, self._longest, is_crowded=is_crowded)
-
     async def answer(self, exchange: HttpExchange) -> None:
         """Answer a request, whatever it is."""
         self.used = self._clock.monotonic()
         caller: Caller | None = None
         try:
+            if exchange.flow.write_paused:
+                await exchange.room()
             if exchange.is_strange:
                 _refuse_strangers(exchange)
-            caller = exchange.head.credential.caller(self._guard.callers)
+            callers, credential = self._guard.callers, exchange.head.credential
+            caller = callers.anonymous if credential.is_local else None
+            caller = caller or credential.caller(callers)
             scope = exchange.scope = anyio.CancelScope()
             self._guests.begin(caller.id, scope)
             try:
@@ -103,23 +103,15 @@ class HttpDoor:
                 self._guests.end(caller.id, scope)
             if scope.cancelled_caught and not exchange.has_left and not exchange.response_started:
                 raise Unauthorized(Reason.CALLER_REVOKED.sentence)  # noqa: TRY301 - as it is refused before it is read
-        except Unauthorized as error:
-            self._challenge(error, exchange)
-        except UncountedRefusal as refused:
-            exchange.answer(refused.status, str(refused).encode(), (TEXT, *refused.headers))
-        except BadMessage as error:
-            self._count("message")
-            exchange.answer(400, failure(error.code, str(error), error.id), (JSON,))
-        except Crowded as crowded:
-            self._send_back(crowded, caller.id if caller else "", exchange)
-        except HttpRefusal as turned:
-            self._turn(turned, exchange)
+        except (Unauthorized, UncountedRefusal, HttpRefusal, BadMessage, Crowded) as refusal:
+            self._refuse(exchange, refusal, caller)
         except ClientLeft:
             return
         except Exception:
             log.exception("door.failed")
         finally:
-            exchange.abandon()
+            if not exchange.response_complete:
+                exchange.abandon()
 
     async def _take(self, exchange: HttpExchange, caller: Caller) -> None:
         """Read the message of a request, and answer it."""
@@ -130,7 +122,7 @@ class HttpDoor:
             return
         if head.has_other_types:
             head.check_types()
-        if exchange.more_body or exchange.disconnected:
+        if exchange.more_body or exchange.disconnected or len(exchange.body) > self.longest_body:
             await exchange.receive(LARGE, self._patience.body)
         if is_placed := len(exchange.body) > LARGE:
             self._shares.begin(caller.id)
@@ -148,6 +140,7 @@ class HttpDoor:
                 status = era.statuses.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
                 await exchange.finish(status, write(answer))
         finally:
+            exchange.body.clear()
             if is_placed:
                 self._shares.end(caller.id)
             if not exchange.response_complete:
@@ -156,7 +149,7 @@ class HttpDoor:
     async def _read_large(self, exchange: HttpExchange, caller: Caller) -> Message:
         async with self._reader.large(caller.id):
             try:
-                await exchange.receive(self._longest, self._patience.body)
+                await exchange.receive(self.longest_body, self._patience.body)
                 return await self._reader.read(exchange.body)
             finally:
                 exchange.body.clear()
@@ -175,6 +168,22 @@ class HttpDoor:
         with self._shares.take(caller.id):
             await self._legacy.listen(session, exchange)
 
+    def _refuse(self, exchange: HttpExchange, refusal: _Refusal, caller: Caller | None) -> None:
+        match refusal:
+            case Unauthorized():
+                self._count("credential")
+                challenge = (b"www-authenticate", refusal.challenge)
+                exchange.answer(refusal.status, failure(INVALID_REQUEST, str(refusal)), (JSON, challenge))
+            case BadMessage():
+                self._count("message")
+                exchange.answer(400, failure(refusal.code, str(refusal), refusal.id), (JSON,))
+            case HttpRefusal():
+                self._turn(refusal, exchange)
+            case Crowded():
+                self._send_back(refusal, caller.id if caller else "", exchange)
+            case UncountedRefusal():
+                exchange.answer(refusal.status, str(refusal).encode(), (TEXT, *refusal.headers))
+
     def _send_back(self, crowded: Crowded, caller: str, exchange: HttpExchange) -> None:
         """Tell a client that its request was not taken, and when to retry."""
         if crowded.own:
@@ -190,11 +199,6 @@ class HttpDoor:
             )
         said = failure(REFUSED, sentence, exchange.id)
         exchange.answer(429 if crowded.own else 503, said, (JSON, AGAIN))
-
-    def _challenge(self, error: Unauthorized, exchange: HttpExchange) -> None:
-        self._count("credential")
-        challenge = (b"www-authenticate", error.challenge)
-        exchange.answer(error.status, failure(INVALID_REQUEST, str(error)), (JSON, challenge))
 
     def _turn(self, turned: HttpRefusal, exchange: HttpExchange) -> None:
         self._count(turned.why)
@@ -218,7 +222,7 @@ def _refuse_strangers(exchange: HttpExchange) -> None:
 
 
 def _is_modern(said: Message, exchange: HttpExchange) -> bool:
-    version = exchange.mcp_header(VERSION)
+    version = exchange.mcp_header(VERSION) if exchange.twice else exchange.mcp.get(VERSION)
     if version is not None and version not in envelope.HANDSHAKE:
         return True
     return isinstance(said, Request) and said.method != "initialize" and envelope.is_modern(said.params)

@@ -17,8 +17,7 @@ from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import NETWORK, Client
 from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.http.exchange import HttpExchange
-from mcpguard.gateway.http.modern_headers import VERSION
-from mcpguard.gateway.http.plain import HttpPatience, HttpRefusal
+from mcpguard.gateway.http.plain import VERSION, HttpPatience, HttpRefusal
 from mcpguard.gateway.http.reply import KEEP_ALIVE
 from mcpguard.gateway.http.sessions import ClientSession, Sessions
 from mcpguard.gateway.methods import Methods

@@ -1,27 +1,51 @@
 """Self-contained requests (from revision 2026-07-28 on): no session, one POST, one answer.
 
-Closing the connection cancels the request.
+Closing the connection cancels the request. What a request says of itself, in its body and again in its headers, is
+checked here; the codes and statuses are those of the MCP SDK, which is too slow to load for this (tests compare the
+two).
 """
 
-from collections.abc import Awaitable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 from mcpguard.codec import envelope
+from mcpguard.codec.headers.header_values import NAMED_BY, decode_header
 from mcpguard.codec.headers.mirrored_arguments import PREFIX, disagreement
-from mcpguard.codec.messages import INVALID_REQUEST, Failure, Message, Notification, Request, Result
+from mcpguard.codec.messages import INVALID_REQUEST, PARSE_ERROR, Failure, Message, Notification, Request, Result
 from mcpguard.domain.callers import Caller
 from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.clients import NETWORK, Client, modern_client
 from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.http.exchange import HttpExchange
-from mcpguard.gateway.http.modern_headers import STATUSES, VERSION, check_version, duplicated_header, read_revision
-from mcpguard.gateway.http.plain import HEADER_MISMATCH, HttpPatience, HttpRefusal
+from mcpguard.gateway.http.plain import HEADER_MISMATCH, VERSION, HttpPatience, HttpRefusal
 from mcpguard.gateway.http.request_head import twice
 from mcpguard.gateway.methods import Methods
+from mcpguard.gateway.wire import INVALID_PARAMS, METHOD_NOT_FOUND
 
 MIRRORED = PREFIX.lower()
 MOST_KEPT = 4096
 """Bytes of a request whose client is remembered."""
+
+
+MISSING_CAPABILITY: Final = -32021
+UNSUPPORTED_VERSION: Final = -32022
+STATUSES: Final[Mapping[int, int]] = MappingProxyType(
+    {
+        PARSE_ERROR: 400,
+        INVALID_REQUEST: 400,
+        INVALID_PARAMS: 400,
+        HEADER_MISMATCH: 400,
+        MISSING_CAPABILITY: 400,
+        UNSUPPORTED_VERSION: 400,
+        METHOD_NOT_FOUND: 404,
+    }
+)
+"""The HTTP status for the code of an error."""
+METHOD: Final = "mcp-method"
+NAME: Final = "mcp-name"
+_ROUTING: Final = (VERSION, METHOD, NAME)
+_NEEDED: Final = (envelope.PROTOCOL, envelope.CAPABILITIES)
 
 
 class Modern:
@@ -84,3 +108,49 @@ def _take_other(exchange: HttpExchange, message: Message) -> None:
         raise HttpRefusal(400, INVALID_REQUEST, "clients do not send responses in this protocol version", "answer")
     check_version(exchange.mcp_header(VERSION) or "")
     exchange.answer(202)
+
+
+def duplicated_header(twice: Iterable[str]) -> str | None:
+    """Return the first of the headers that appear twice that decides where a request goes; None if none does."""
+    return next((name for name in twice if name in _ROUTING), None)
+
+
+def check_version(version: str) -> None:
+    """Raise HttpRefusal unless the revision is one of the modern era."""
+    if version not in envelope.MODERN:
+        said = {"supported": [*envelope.MODERN], "requested": version}
+        raise _refusal(UNSUPPORTED_VERSION, "Unsupported protocol version", said)
+
+
+def read_revision(method: str, params: Mapping[str, Any] | None, headers: Mapping[str, str]) -> str:
+    """Return the revision that a request is of. Raises HttpRefusal for a body that says nothing, or other headers."""
+    meta = params.get("_meta") if params else None
+    if not isinstance(meta, dict):
+        keys = " and ".join(map(repr, _NEEDED))
+        raise _refusal(INVALID_PARAMS, f"params._meta has to be an object with {keys}")
+    if envelope.PROTOCOL not in meta or envelope.CAPABILITIES not in meta:
+        missing = [key for key in _NEEDED if key not in meta]
+        raise _refusal(INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}")
+    version = meta[envelope.PROTOCOL]
+    # A client that contradicts itself is told so first, whatever revision it speaks.
+    if not isinstance(version, str) or headers.get(VERSION) != version:
+        raise _mismatch(VERSION, "protocol version in params._meta")
+    if headers.get(METHOD) != method:
+        raise _mismatch(METHOD, "method of the request")
+    named_by = NAMED_BY.get(method)
+    name = params.get(named_by) if params and named_by else None
+    said = headers.get(NAME)
+    # A value that is as it was written needs no decoding, unless its form stands for another one.
+    if name is not None and (said is None or said != name or "=?" in said) and decode_header(said) != name:
+        raise _mismatch(NAME, f"parameter {named_by!r} of the request")
+    if version not in envelope.MODERN:
+        check_version(version)
+    return version
+
+
+def _mismatch(header: str, what: str) -> HttpRefusal:
+    return _refusal(HEADER_MISMATCH, f"the header {header} differs from the {what}")
+
+
+def _refusal(code: int, sentence: str, data: Mapping[str, Any] | None = None) -> HttpRefusal:
+    return HttpRefusal(STATUSES[code], code, sentence, "envelope", data=data)

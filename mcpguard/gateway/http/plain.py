@@ -9,6 +9,7 @@ from mcpguard.domain.errors import GuardError
 from mcpguard.gateway.wire import own_error
 
 HEADER_MISMATCH = -32020
+VERSION = "mcp-protocol-version"
 Headers = Iterable[tuple[bytes, bytes]]
 
 

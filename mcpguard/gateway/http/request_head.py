@@ -80,11 +80,13 @@ class RequestHead:
         """Whether `check_origin` and `check_types` raise something for it."""
 
     def __getitem__(self, name: bytes) -> str | None:
-        """The value of a header. Raises HttpRefusal for one that appears twice."""
+        """The value of a header. White space around it is no part of it (RFC 9110, 5.5). Raises HttpRefusal for one
+        that appears twice.
+        """
         found = [value for key, value in self.pairs if key == name]
         if len(found) > 1:
             raise twice(name.decode())
-        return bare(found[0]) if found else None
+        return found[0].strip(b" \t").decode("latin-1") if found else None
 
     def check_origin(self) -> None:
         """Raise HttpRefusal for a page of another origin. The Host header has been checked before."""
@@ -112,11 +114,6 @@ class RequestHead:
         """The media types that the client accepts, from one Accept header or several."""
         said = b",".join(value for key, value in self.pairs if key == b"accept").decode("latin-1").lower()
         return {each.partition(";")[0].strip() for each in said.split(",")}
-
-
-def bare(value: bytes) -> str:
-    """Return the value of a header. White space around it is no part of it (RFC 9110, 5.5)."""
-    return value.strip(b" \t").decode("latin-1")
 
 
 def twice(name: str) -> HttpRefusal:
