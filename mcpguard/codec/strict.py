@@ -61,12 +61,12 @@ def parse(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_v
     if opened > max_depth:
         _refuse_depth(text, max_depth)
     try:
-        value: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
+        value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise _at(text, error.pos, error.msg[0].lower() + error.msg[1:]) from None
     except (_Refused, ValueError):  # ValueError: Python refuses to convert integers of thousands of digits
         raise _offence(text) or StrictError("not strict JSON") from None
-    if _SURROGATE_ESCAPE.search(text) and (offence := _offence(text)):
+    if "\\u" in text and _SURROGATE_ESCAPE.search(text) and (offence := _offence(text)):
         raise offence
     return value
 
@@ -114,6 +114,9 @@ def _finite(digits: str) -> float:
     if math.isinf(number):
         raise _Refused
     return number
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
 
 
 def _offence(text: str) -> StrictError | None:

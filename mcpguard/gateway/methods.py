@@ -24,7 +24,7 @@ from mcpguard.gateway.clients import Client, can_do, client_name
 from mcpguard.gateway.contents import rename_contents
 from mcpguard.gateway.disclosure import disclosed_fields
 from mcpguard.gateway.faces.face import NamedCapability
-from mcpguard.gateway.greeting import Greeting
+from mcpguard.gateway.greeting import ClientGreeting
 from mcpguard.gateway.input_required import PARKED, ParkedCalls
 from mcpguard.gateway.lists import KINDS, ShownLists
 from mcpguard.gateway.subscriptions.listen import ListenRequests
@@ -72,7 +72,7 @@ class Methods:
         self._guard = guard
         self._lists = ShownLists(guard.settings.limits.page)
         self._publisher = guard.servers.publisher
-        self._greeting = Greeting(guard.tallies, self._settled, self._seen_by)
+        self._greeting = ClientGreeting(guard.tallies, self._settled, self._seen_by)
         self._views = CatalogViews()
         subscribing = ResourceSubscriber(guard, self._meant)
         self._listening = ListenRequests(guard, subscribing)
@@ -190,7 +190,7 @@ class Methods:
         """Tell whether answers of a tool may have any structure: it is offered to this client without an output
         schema. A tool that is not offered now may have been, with a schema that the client remembers.
         """
-        pinned = self._views.in_scope(self._publisher.catalog, client.caller.scope).offered(tool)
+        pinned = self._views.in_scope(self._publisher.catalog, client.caller.scope).find(tool)
         return pinned is not None and "outputSchema" not in pinned.definition
 
     async def _settled(self, client: Client) -> None:

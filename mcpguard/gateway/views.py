@@ -31,12 +31,12 @@ class ScopedCatalog:
         named = self._tools.get((face.key, name))
         if named is None:
             capability = face.named_capability(self.catalog, CapabilityKind.TOOL, name)
-            named = capability, self.offered(capability)
+            named = capability, self.find(capability)
             if named[1] is not None:  # only what there is: names that agents invent are without end
                 self._tools[face.key, name] = named
         return named
 
-    def offered(self, capability: Capability) -> CatalogEntry | None:
+    def find(self, capability: Capability) -> CatalogEntry | None:
         """Return the entry of a capability, if it is offered within the scope."""
         pinned = self.catalog.find(capability.server, capability.kind, capability.name)
         return pinned if pinned is not None and is_in_scope(self._scope, capability) else None

@@ -6,11 +6,12 @@ import anyio
 import pytest
 
 from mcpguard.app import listeners
+from mcpguard.codec.envelope import CLIENT
 from tests.gateway.speaking import guarded, nothing_happens, turned_away
 from tests.gateway.wires import Wire, answered, mirrored, modern, narrow, widen, wire
 from tests.patience import PATIENCE
 from tests.simulators.script import Script
-from tests.simulators.words import Json
+from tests.simulators.words import CLIENT_CAPABILITIES, Json
 
 pytestmark = pytest.mark.anyio
 LIMIT = 4096
@@ -113,6 +114,29 @@ async def test_what_one_request_said_counts_for_no_other(tmp_path: Path) -> None
         await connection.send(connection.head(0, same, method="GET"))
         assert (await text(connection))[0] == 405
     assert len(script.called("tools/call", "echo")) == 3
+
+
+async def test_a_client_that_says_something_else_of_itself_is_another(tmp_path: Path) -> None:
+    """What is remembered of a client for its connection is what it said, and where, and nothing more."""
+    said: list[tuple[str, Json]] = [
+        ("one", {}),
+        ("one", {}),
+        ("two", {}),
+        ("two", {"roots": {}}),
+        ("two", {"roots": {}}),
+    ]
+    async with guarded(tmp_path, Script()) as guard, wire(guard) as connection:
+        for name, can in said:
+            message = call(1)
+            message["params"]["_meta"] |= {CLIENT: {"name": name, "version": "1"}, CLIENT_CAPABILITIES: can}
+            await connection.post(message, mirrored(message))
+            assert (await connection.answer())[0] == 200
+        only = modern("tools/call", {"name": "echo", "arguments": {}})
+        await connection.post(only, mirrored(only), "/mcp/only/web")
+        assert (await connection.answer())[0] == 200
+        entries = guard.entries()
+        assert [entry.get("client", "") for entry in entries] == [*(name for name, _ in said), ""]
+        assert [entry["face"] for entry in entries] == ["direct"] * 5 + ["transparent"]
 
 
 async def test_refusals_wait_for_who_does_not_read(tmp_path: Path) -> None:

@@ -171,6 +171,7 @@ class HttpExchange:
 
     async def finish(self, status: int, message: bytes) -> None:
         """Send the answer, after all that was said before it."""
+        self.left = None  # what leads back to itself would be left to the garbage collector
         if self._quiet is not None:
             self._quiet.cancel()
         if self._stream is not None:
@@ -180,6 +181,7 @@ class HttpExchange:
 
     async def end(self) -> None:
         """End what runs beside the work. Raises what that has failed with."""
+        self.left = None
         if self._quiet is not None:
             self._quiet.cancel()
         if self._stream is not None:
