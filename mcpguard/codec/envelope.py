@@ -75,12 +75,16 @@ def less_severe(level: str, than: str | None) -> bool:
 
 def bare_params(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters without what belongs to the sender's connection."""
-    sent = meta(params)
-    kept = {key: value for key, value in sent.items() if not key.startswith(RESERVED) and key != PROGRESS}
-    if len(kept) == len(sent):
-        return dict(params)
-    rest = {key: value for key, value in params.items() if key != "_meta"}
-    return rest | {"_meta": kept} if kept else rest
+    rest, sent = dict(params), meta(params)
+    kept = dict(sent)
+    for key in sent:
+        if key.startswith(RESERVED) or key == PROGRESS:
+            del kept[key]
+    if len(kept) != len(sent):
+        del rest["_meta"]
+        if kept:
+            rest["_meta"] = kept
+    return rest
 
 
 def with_meta(params: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,11 +94,13 @@ def with_meta(params: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, 
 
 def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result of a modern server without what belongs to its connection."""
-    rest = {key: value for key, value in result.items() if key not in _OF_ONE_LEG}
-    sent = meta(result)
+    rest, sent = dict(result), meta(result)
+    for key in _OF_ONE_LEG:
+        rest.pop(key, None)
     if SERVER in sent:
-        rest["_meta"] = {key: value for key, value in sent.items() if key != SERVER}
-        if not rest["_meta"]:
+        kept = rest["_meta"] = dict(sent)
+        del kept[SERVER]
+        if not kept:
             del rest["_meta"]
     return rest
 
@@ -113,11 +119,13 @@ def _theirs(content: Any, left: int) -> Any:  # noqa: ANN401 - JSON
     if isinstance(content, list):
         changed = [_theirs(each, left - 1) if isinstance(each, dict) else each for each in content] if left else content
         return content if all(map(is_, changed, content)) else changed
-    content = _without_ours(content)
+    keys = "".join(content)
+    if "/" in keys or not keys.isascii():  # nearly never so; ours have a slash, and look-alikes may have another one
+        content = _without_ours(content)
     if isinstance(meta_ := content.get("_meta"), dict) and (kept := _without_ours(meta_)) is not meta_:
         content = {key: value for key, value in content.items() if key != "_meta"} | ({"_meta": kept} if kept else {})
-    for name in _HOLDERS if left and not _HOLDERS.isdisjoint(content) else ():
-        held = content.get(name)
+    for name in _HOLDERS.intersection(content) if left else ():
+        held = content[name]
         if isinstance(held, dict | list) and (changed := _theirs(held, left - 1)) is not held:
             content = {**content, name: changed}
     return content

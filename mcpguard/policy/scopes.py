@@ -15,11 +15,23 @@ def is_server_in_scope(scope: Scope, server: str) -> bool:
 
 def is_in_scope(scope: Scope, capability: Capability) -> bool:
     """Tell whether the names of the server and of the capability are in the scope."""
-    named = _capabilities(scope.tools, capability.kind)
-    return is_server_in_scope(scope, capability.server) and any(matches(capability.name) for matches in named)
+    names = capability.server, capability.kind, capability.name
+    if len(capability.name) > LONGEST_REMEMBERED:
+        return _match(scope.servers, scope.tools, *names)
+    return _remembered(scope.servers, scope.tools, *names)
 
 
 Matches = Callable[[str], object]
+LONGEST_REMEMBERED = 200
+"""Characters of a name; agents may invent longer ones without end."""
+
+
+def _match(servers: tuple[str, ...], tools: tuple[str, ...], server: str, kind: CapabilityKind, name: str) -> bool:
+    named = _capabilities(tools, kind)
+    return any(matches(server) for matches in _servers(servers)) and any(matches(name) for matches in named)
+
+
+_remembered = lru_cache(maxsize=4096)(_match)
 
 
 @lru_cache(maxsize=1024)
