@@ -36,13 +36,14 @@ class Decoder:
 
     def __init__(self, limit: int, framing: Framing | None = None) -> None:
         self.framing = framing
+        self.held = bytearray()
+        """The beginning of a message that is not complete yet."""
         self._limit = limit
-        self._buffer = bytearray()
         self._searched = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield the messages that `data` completes. Raises FramingError where the stream cannot be read."""
-        self._buffer += data
+        self.held += data
         while (message := self._next()) is not None:
             yield message
 
@@ -52,43 +53,43 @@ class Decoder:
         return self._line() if self.framing is Framing.LINES else self._counted()
 
     def _decide(self) -> bool:
-        del self._buffer[: len(self._buffer) - len(self._buffer.lstrip(_BLANK))]
-        if not self._buffer:
+        del self.held[: len(self.held) - len(self.held.lstrip(_BLANK))]
+        if not self.held:
             return False
-        if self._buffer[0] in b"{[":
+        if self.held[0] in b"{[":
             self.framing = Framing.LINES
-        elif self._buffer[:1].lower() == b"c":
+        elif self.held[:1].lower() == b"c":
             self.framing = Framing.HEADERS
         else:
             raise FramingError("neither a JSON message nor a Content-Length header")
         return True
 
     def _line(self) -> bytes | None:
-        while (end := self._buffer.find(b"\n", self._searched)) >= 0:
-            line = bytes(self._buffer[:end]).strip(_BLANK)
-            del self._buffer[: end + 1]
+        while (end := self.held.find(b"\n", self._searched)) >= 0:
+            line = bytes(self.held[:end]).strip(_BLANK)
+            del self.held[: end + 1]
             self._searched = 0
             if len(line) > self._limit:
                 raise FramingError(f"a message is longer than {self._limit} bytes")
             if line:
                 return line
-        self._searched = len(self._buffer)
+        self._searched = len(self.held)
         if self._searched > self._limit:
             raise FramingError(f"a message is longer than {self._limit} bytes")
         return None
 
     def _counted(self) -> bytes | None:
-        end = self._buffer.find(_HEAD_END, 0, _HEAD_LIMIT)
+        end = self.held.find(_HEAD_END, 0, _HEAD_LIMIT)
         if end < 0:
-            if len(self._buffer) >= _HEAD_LIMIT:
+            if len(self.held) >= _HEAD_LIMIT:
                 raise FramingError(f"a header is longer than {_HEAD_LIMIT} bytes")
             return None
-        length = self._length(bytes(self._buffer[:end]))  # over the limit, it is refused before its bytes come
+        length = self._length(bytes(self.held[:end]))  # over the limit, it is refused before its bytes come
         begin = end + len(_HEAD_END)
-        if len(self._buffer) < begin + length:
+        if len(self.held) < begin + length:
             return None
-        message = bytes(self._buffer[begin : begin + length])
-        del self._buffer[: begin + length]
+        message = bytes(self.held[begin : begin + length])
+        del self.held[: begin + length]
         return message
 
     def _length(self, head: bytes) -> int:

@@ -15,7 +15,8 @@ import pytest
 from mcpguard.domain.servers.launches import Mount, Profile
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.orphans import MARK
-from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, StdioPatience, stdio
+from mcpguard.upstreams.process.process_end import StdioPatience
+from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, stdio
 from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.confined_launch import confine_launch
 from mcpguard.upstreams.sandbox.limits import ProcessLimits

@@ -42,7 +42,7 @@ def kept() -> dict[str, int]:
             case ClientLine():
                 found["questions"] += len(each._posed)
             case Switchboard():
-                found["calls"] += len(each._calls)
+                found["calls"] += len(each.calls)
             case ServerRequests():
                 found["requests"] += len(each._scopes) + len(each._now)
             case _:

@@ -4,8 +4,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.protocol.call_slots import Busy
-from mcpguard.upstreams.protocol.calls_in_flight import Overdue
+from mcpguard.upstreams.protocol.calls_in_flight import Busy, Overdue
 from mcpguard.upstreams.supervise.fleet import Unreachable
 from tests.patience import PATIENCE
 from tests.upstreams.flock import Flock

@@ -1,7 +1,7 @@
 """A conversation with a server that the test plays, message by message and without a wire."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -20,7 +20,11 @@ class Played:
         self.heard: list[dict[str, Any]] = []
         self.reads = anyio.Event()
         self.reads.set()
+        self.at_once: Callable[[bytes], bool] | None = None
         self._say, self._hear = anyio.create_memory_object_stream[bytes](1000)
+
+    def put(self, message: bytes) -> bool:  # noqa: ARG002
+        return False
 
     async def send(self, message: bytes) -> None:
         await self.reads.wait()

@@ -75,6 +75,7 @@ class Wire:
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []
+        self.at_once: Callable[[bytes], bool] | None = None
         self._coming, self._came = anyio.create_memory_object_stream[bytes](100_000)
         self._spoken: Spoken | None = None
 
@@ -92,6 +93,9 @@ class Wire:
     async def cut(self) -> None:
         """The server ends the connection."""
         self._coming.close()
+
+    def put(self, message: bytes) -> bool:  # noqa: ARG002
+        return False
 
     async def send(self, message: bytes) -> None:
         assert self._spoken is not None
@@ -270,8 +274,10 @@ class Flock:
     ) -> Json:
         """Call a tool as the guard does."""
         client = by or Somebody()
-        async with self.fleet.turn(name, PlaceRequest((CapabilityKind.TOOL, tool), "caller", client)) as turn:
-            turn.reachable()
+        turn = self.fleet.free_turn(name, "caller", client)
+        if turn is None:
+            turn = await self.fleet.turn(name, PlaceRequest((CapabilityKind.TOOL, tool), "caller", client))
+        with turn:
             said = {"name": tool, "arguments": arguments or {}}
             return await turn.send(Permit("entry"), "tools/call", said, client)
 

@@ -13,7 +13,7 @@ from mcpguard.codec import envelope
 from mcpguard.domain.servers.launches import Era
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.exchange.conversation import Counts
-from mcpguard.upstreams.protocol.call_slots import CallSlots
+from mcpguard.upstreams.protocol.calls_in_flight import CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.listing import ListingBounds
 from mcpguard.upstreams.protocol.negotiation import Greeting

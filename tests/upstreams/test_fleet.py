@@ -7,11 +7,10 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.servers.connections import ConnectionState
 from mcpguard.domain.servers.launches import DeclaredServer, Profile, StdioLaunch, Templates
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.supervise.fleet import PlaceRequest, Unreachable
+from mcpguard.upstreams.supervise.fleet import Unreachable
 from tests.process import gone
 from tests.simulators.asked import Asked
 from tests.simulators.over_http import serving_http
@@ -91,10 +90,9 @@ async def test_what_is_no_longer_wanted_is_unreachable_at_once_and_then_gone(tmp
             tasks.start_soon(calls.make)
         await script.until(lambda: script.held == 1)
         await settled()
-        turn = kept.fleet.turn("a", PlaceRequest((CapabilityKind.TOOL, "echo"), "caller", None))
         kept.fleet.want([])
         with pytest.raises(Unreachable):
-            turn.reachable()
+            kept.fleet.free_turn("a", "caller", None)
         with pytest.raises(Unreachable):
             await kept.call("a")
         await calls.until(3)

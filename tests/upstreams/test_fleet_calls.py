@@ -8,8 +8,7 @@ from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.servers.launches import Era
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.protocol.call_slots import Busy
-from mcpguard.upstreams.protocol.calls_in_flight import Overdue
+from mcpguard.upstreams.protocol.calls_in_flight import Busy, Overdue
 from mcpguard.upstreams.supervise.fleet import Unreachable
 from tests.patience import PATIENCE
 from tests.simulators.asked import Asked

@@ -10,7 +10,7 @@ import pytest
 
 from mcpguard.domain.servers.launches import Era
 from mcpguard.upstreams.exchange.peer import StreamPeer
-from mcpguard.upstreams.protocol.call_slots import CallSlots
+from mcpguard.upstreams.protocol.calls_in_flight import CallSlots
 from mcpguard.upstreams.protocol.negotiation import ClientGreeting, negotiate
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from mcpguard.upstreams.supervise.reach import ServerReach

@@ -7,6 +7,7 @@ import anyio
 import pytest
 
 from mcpguard.domain.asks import AskKind
+from mcpguard.domain.calls.records import Permit
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.servers.launches import Era
 from mcpguard.domain.servers.news import LaunchAltered
@@ -161,11 +162,10 @@ async def test_a_restart_ends_it_too() -> None:
 async def test_it_ends_with_the_first_when_the_server_is_no_longer_wanted() -> None:
     async with kept(pushing()) as found:
         await said(found, "ask", person())
-        turn = found.fleet.turn("a", PlaceRequest((CapabilityKind.TOOL, "ask"), "caller", person()))
-        async with turn:
+        with await found.fleet.turn("a", PlaceRequest((CapabilityKind.TOOL, "ask"), "caller", person())) as turn:
             found.fleet.want([])
             with pytest.raises(Unreachable):
-                turn.reachable()
+                await turn.send(Permit("entry"), "tools/call", {"name": "ask"}, person())
         await found.until(lambda: found.removed("a"))
         assert found.wires.open == {}
 

@@ -6,7 +6,7 @@ from anyio import wait_all_tasks_blocked
 
 from mcpguard.codec.envelope import SUBSCRIPTION
 from mcpguard.upstreams.exchange.conversation import StandingRequest
-from mcpguard.upstreams.protocol.call_slots import CallSlots
+from mcpguard.upstreams.protocol.calls_in_flight import CallSlots
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from tests.simulators.asked import Asked
 from tests.simulators.script import Script

@@ -14,8 +14,9 @@ from mcpguard.codec.framing import Framing
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.process.environment import environment
 from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.process_end import StdioPatience
 from mcpguard.upstreams.process.secret_arguments import SecretArgument
-from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, StdioPatience, stdio
+from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, stdio
 from tests.process import gone, until
 
 pytestmark = pytest.mark.anyio

@@ -12,8 +12,7 @@ from mcpguard.domain.asks import QuestionDeclined
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.exchange.conversation import DENIED, METHOD_NOT_FOUND, Origin, RefusedRequest
-from mcpguard.upstreams.protocol.call_slots import CallSlots
-from mcpguard.upstreams.protocol.calls_in_flight import InFlight
+from mcpguard.upstreams.protocol.calls_in_flight import CallSlots, InFlight
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from tests.simulators.asked import Asked
 from tests.simulators.hostile import on, reverse_requests
@@ -36,7 +35,7 @@ class Noted:
     def under_way(self, *callers: Somebody) -> Iterator[list[InFlight]]:
         """Calls of theirs."""
         with ExitStack() as stack:
-            yield [stack.enter_context(self.board.in_flight(caller, 60)) for caller in callers]
+            yield [stack.enter_context(InFlight(caller, 60, self.board.turns, self.board.calls)) for caller in callers]
 
     def _changed(self, kinds: frozenset[CapabilityKind]) -> None:
         self.changes += 1
@@ -72,7 +71,7 @@ async def test_a_token_that_is_not_ours_names_nobody(token: Any) -> None:  # noq
 
 
 async def test_tokens_cannot_be_guessed_from_each_other() -> None:
-    with Noted().under_way(*(Somebody() for _ in range(1000))) as calls:
+    with Noted().under_way(*(Somebody(progress=True) for _ in range(1000))) as calls:
         tokens = [call.token for call in calls]
     assert len({token[:8] for token in tokens}) == len(tokens), "nothing of them counts"
     assert all(len(token) >= 16 for token in tokens)

@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from mcpguard.upstreams.protocol.call_slots import Busy, CallSlots
+from mcpguard.upstreams.protocol.calls_in_flight import Busy, CallSlots
 from tests.tiers import examples
 
 pytestmark = pytest.mark.anyio

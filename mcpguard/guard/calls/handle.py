@@ -45,6 +45,7 @@ from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.calls.screening import ServerReply
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.servers.argument_checks import Arguments
+from mcpguard.guard.servers.running_calls import RunningCall
 from mcpguard.guard.traffic.events import CallStage
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
@@ -143,7 +144,7 @@ class Calls:
         call.course.enter(CallStage.JUDGING)
         try:
             # Registered before anything is awaited, so that a block or a revocation finds this call and ends it.
-            with services.running_calls.call(server, call.subject.key, asked.caller.id) as running:
+            with RunningCall(services.running_calls, server, call.subject.key, asked.caller.id) as running:
                 ended: Outcome | None = None
                 if asked.page is not None:
                     ended = await answer_page(services, call, asked.page, entry)
@@ -157,12 +158,14 @@ class Calls:
 
     async def _send(self, call: OpenCall, entry: Entry) -> Outcome:
         asked, server, judging = call.asked, call.asked.capability.server, self._services.judging
-        wanted = PlaceRequest(call.subject.key, asked.caller.id, call.client if asked.watcher is None else None)
+        client, fleet = call.client if asked.watcher is None else None, self._services.fleet
         call.course.enter(CallStage.SERVER)  # waiting for a slot there is the server's time too
         try:
             for _ in range(MOST_TRIES):
-                async with self._services.fleet.turn(server, wanted) as turn:
-                    turn.reachable()
+                turn = fleet.free_turn(server, asked.caller.id, client)
+                if turn is None:
+                    turn = await fleet.turn(server, PlaceRequest(call.subject.key, asked.caller.id, client))
+                with turn:
                     # Waiting for a slot takes time, in which anything may be revoked. Judged once more; nothing is
                     # awaited between this and the permit, or a revocation that comes in between would be overlooked.
                     objection = judging.objection_before_sending(call.subject, call.judged)
@@ -242,7 +245,7 @@ class Calls:
     async def _judge_after_waiting(self, call: OpenCall) -> JudgedCall:
         # A call that waits for a first connection or a listing can be cut off, too.
         subject = call.subject
-        with self._services.running_calls.call(subject.capability.server, subject.key, subject.caller.id):
+        with RunningCall(self._services.running_calls, subject.capability.server, subject.key, subject.caller.id):
             return await self._services.judging.judge_confirmed(
                 subject, self._budgets.exhausted_budget, call.course.enter_listing
             )

@@ -14,8 +14,7 @@ from mcpguard.guard.calls.sandbox_hints import hint_after_end, with_hint_in_erro
 from mcpguard.ledger.entries import Entry
 from mcpguard.upstreams.exchange.endings import Unsent
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.protocol.call_slots import Busy
-from mcpguard.upstreams.protocol.calls_in_flight import Overdue
+from mcpguard.upstreams.protocol.calls_in_flight import Busy, Overdue
 from mcpguard.upstreams.supervise.fleet import Unreachable
 from mcpguard.upstreams.supervise.succession import Unsettling
 

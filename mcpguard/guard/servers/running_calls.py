@@ -17,8 +17,8 @@ import anyio
 from mcpguard.domain.decisions import CapabilityKey
 
 
-class _Call:
-    """A call that runs in a `with` block, which is left when the call is cut off."""
+class RunningCall:
+    """A call of this caller about this capability, in a `with` block, which is left when the call is cut off."""
 
     def __init__(self, of: "RunningCalls", server: str, key: CapabilityKey, caller: str) -> None:
         self.key = key
@@ -26,19 +26,22 @@ class _Call:
         self.by_caller = False
         """Whether it was cut off because its caller was revoked or has expired."""
         self.scope = anyio.CancelScope()
-        self._of = of
+        self._calls = of.calls
         self._server = server
 
     def __enter__(self) -> Self:
         # Registered before the scope is entered: there is no moment at which the call runs and cannot be found.
-        self._of.begin(self._server, self)
+        self._calls.setdefault(self._server, set()).add(self)
         self.scope.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        self._of.end(self._server, self)
+        of = self._calls[self._server]
+        of.discard(self)
+        if not of:
+            del self._calls[self._server]
         return bool(self.scope.__exit__(kind, error, trace))
 
 
@@ -46,30 +49,17 @@ class RunningCalls:
     """All calls that run, so that they can be cut off."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, set[_Call]] = {}
-
-    def call(self, server: str, key: CapabilityKey, caller: str) -> _Call:
-        """A call of this caller about this capability, to be made in a `with` block."""
-        return _Call(self, server, key, caller)
+        self.calls: dict[str, set[RunningCall]] = {}
 
     def cut(self, server: str, lost: Callable[[CapabilityKey], bool]) -> None:
         """End the calls to those capabilities of a server that are lost."""
-        for call in tuple(self._calls.get(server, ())):
+        for call in tuple(self.calls.get(server, ())):
             if lost(call.key):
                 call.scope.cancel()
 
     def cut_off(self, caller: str) -> None:
         """End all calls of one caller."""
-        for call in [each for of in self._calls.values() for each in of if each.caller == caller]:
+        for call in [each for of in self.calls.values() for each in of if each.caller == caller]:
             # Before it is cancelled, as the closing of the call says why it was cut off.
             call.by_caller = True
             call.scope.cancel()
-
-    def begin(self, server: str, call: _Call) -> None:
-        self._calls.setdefault(server, set()).add(call)
-
-    def end(self, server: str, call: _Call) -> None:
-        of = self._calls[server]
-        of.discard(call)
-        if not of:
-            del self._calls[server]

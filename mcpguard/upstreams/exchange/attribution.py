@@ -10,7 +10,7 @@ Rules kept here:
 from typing import Final
 
 from mcpguard.codec.messages import Id
-from mcpguard.upstreams.exchange.conversation import Origin, StandingRequest
+from mcpguard.upstreams.exchange.conversation import Origin
 
 MOST_CANCELLED: Final = 1000
 
@@ -19,33 +19,26 @@ class RequestOrigins:
     """Holds the origins of the requests in progress on one connection."""
 
     def __init__(self) -> None:
-        self._origins: dict[Id, Origin | None] = {}
+        self.origins: dict[Id, Origin | None] = {}
+        """The origin of each request in progress. Subscriptions are not in it: they stay open for hours."""
         self._cancelled: set[Id] = set()
         self._lost_track = False
 
     @property
     def sole_origin(self) -> Origin | None:
         """The origin of the only request in progress; None where there are several, or where there is doubt."""
-        if len(self._origins) != 1 or self.in_doubt:
+        if len(self.origins) != 1 or self.in_doubt:
             return None
-        return next(iter(self._origins.values()))
+        return next(iter(self.origins.values()))
 
     @property
     def in_doubt(self) -> bool:
         """Whether the server may still be working on a request that was cancelled."""
         return bool(self._cancelled) or self._lost_track
 
-    def begin(self, id_: Id, origin: Origin | None) -> None:
-        # An open subscription is in progress for hours, and would make every question ambiguous.
-        if not isinstance(origin, StandingRequest):
-            self._origins[id_] = origin
-
-    def end(self, id_: Id) -> None:
-        self._origins.pop(id_, None)
-
     def cancel(self, id_: Id) -> None:
         """Note that the caller no longer waits for this request. A request without an origin leaves no doubt behind."""
-        if self._origins.get(id_) is None:
+        if self.origins.get(id_) is None:
             return
         if len(self._cancelled) < MOST_CANCELLED:
             self._cancelled.add(id_)

@@ -12,6 +12,7 @@ Rules kept here:
 5. No response is accepted before the responding program is confirmed to be the one that was started.
 """
 
+import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -21,7 +22,19 @@ import structlog
 from anyio.abc import TaskGroup
 
 from mcpguard.codec import envelope
-from mcpguard.codec.messages import BadMessage, Failure, Id, Message, Notification, Request, Result, is_id, write
+from mcpguard.codec.messages import (
+    BadMessage,
+    Failure,
+    Id,
+    Message,
+    Notification,
+    Request,
+    Result,
+    dumps,
+    is_id,
+    read,
+    write,
+)
 from mcpguard.upstreams.exchange.attribution import RequestOrigins
 from mcpguard.upstreams.exchange.conversation import (
     Bounds,
@@ -38,20 +51,8 @@ from mcpguard.upstreams.exchange.message_reader import ServerMessageReader
 from mcpguard.upstreams.exchange.server_requests import ServerRequests
 from mcpguard.upstreams.exchange.transport import MessageTransport, TransportEnded
 
+_LONE = "the message holds half a character (a lone surrogate) and cannot be encoded"
 log = structlog.get_logger("mcpguard.upstreams")
-
-
-class _Pending:
-    """A request that waits for its answer, or for the end of the stream."""
-
-    def __init__(self, origin: Origin | None) -> None:
-        self.origin = origin
-        self.done = anyio.Event()
-        self.answer: Result | Failure | TransportEnded | None = None
-
-    def settle(self, answer: "Result | Failure | TransportEnded") -> None:
-        self.answer = answer
-        self.done.set()
 
 
 class StreamPeer:
@@ -71,9 +72,11 @@ class StreamPeer:
         self._transport = transport
         self._on_notification = on_notification
         bounds = bounds or Bounds()
+        self._bounds = bounds
         self._reader = ServerMessageReader(bounds)
         self._numbers = itertools.count(1)
-        self._pending: dict[Id, _Pending] = {}
+        self._waiting: dict[Id, asyncio.Future[Result | Failure | TransportEnded]] = {}
+        self._subscriptions: dict[Id, Origin | None] = {}
         self._whose = RequestOrigins()
         self._modern = False
         self._serving = ServerRequests(on_request, self._send, bounds, self.counts)
@@ -97,33 +100,35 @@ class StreamPeer:
         """
         if self._ended is not None:
             raise TransportEnded(str(self._ended))
-        id_, pending = next(self._numbers), _Pending(origin)
-        message = _written(Request(id_, method, params))
+        id_ = next(self._numbers)
+        message = _encoded(
+            {"jsonrpc": "2.0", "id": id_, "method": method} | ({} if params is None else {"params": params})
+        )
         # Registered before it is sent: a fast server may answer while `send` still waits for room in the pipe.
-        self._pending[id_] = pending
-        self._whose.begin(id_, origin)
+        self._waiting[id_] = answered = asyncio.get_running_loop().create_future()
+        # An open subscription is in progress for hours, and would make every question ambiguous.
+        of = self._subscriptions if isinstance(origin, StandingRequest) else self._whose.origins
+        of[id_] = origin
         try:
-            await self._transport.send(message)
-            await pending.done.wait()
-        except anyio.get_cancelled_exc_class():
-            self._whose.cancel(id_)
-            await self._take_back(id_)
+            if not self._transport.put(message):
+                await self._transport.send(message)
+            answer = await answered
+        except asyncio.CancelledError:
+            # Where the answer has come in the same moment, the server has nothing left to cancel.
+            if answered.cancelled() or not answered.done():
+                self._whose.cancel(id_)
+                await self._take_back(id_)
             raise
         finally:
-            self._pending.pop(id_, None)
-            self._whose.end(id_)
+            del self._waiting[id_], of[id_]
         # Between the hash of a program and its start somebody could have exchanged it. So the files are checked once
         # more before the first answer counts; until that has succeeded every answer waits for it.
         if self._confirm is not None:
             await self._confirm()
             self._confirm = None
-        match pending.answer:
-            case Result(_, result):
-                return result
-            case Failure(_, error):
-                raise ServerError(error)
-            case ended:
-                raise TransportEnded(str(ended))
+        if isinstance(answer, Result):
+            return answer.result
+        raise ServerError(answer.error) if isinstance(answer, Failure) else TransportEnded(str(answer))
 
     async def notify(self, method: str, params: Params = None) -> None:
         await self._send(Notification(method, params))
@@ -138,6 +143,7 @@ class StreamPeer:
             async with anyio.create_task_group() as tasks:
                 # The tasks of the group answer the server's requests. They end with the stream: nobody could read their
                 # answers.
+                self._transport.at_once = self._take_answer
                 await self._read(tasks)
                 tasks.cancel_scope.cancel()
         finally:
@@ -162,7 +168,7 @@ class StreamPeer:
     def _take(self, message: Message, tasks: TaskGroup) -> None:
         match message:
             case Result() | Failure():
-                self._answered(message)
+                self._settle(message)
             case Notification("notifications/cancelled", params):
                 self._serving.cancel(params)
             case Notification(method, params):
@@ -177,19 +183,37 @@ class StreamPeer:
     def _standing(self, params: Params) -> StandingRequest | None:
         """Return the open request that the message names as its subscription, if it names one."""
         id_ = envelope.meta(params).get(envelope.SUBSCRIPTION)
-        pending = self._pending.get(id_) if is_id(id_) else None
-        return pending.origin if pending is not None and isinstance(pending.origin, StandingRequest) else None
+        origin = self._subscriptions.get(id_) if is_id(id_) else None
+        return origin if isinstance(origin, StandingRequest) else None
 
-    def _answered(self, message: Result | Failure) -> None:
-        pending = self._pending.get(message.id) if message.id is not None else None
-        if pending is None or pending.done.is_set():
+    def _take_answer(self, data: bytes) -> bool:
+        """Hand a small message to the request that it answers. Returns false for any other message."""
+        try:
+            message = read(data, max_bytes=self._bounds.message_bytes, max_depth=self._bounds.depth)
+        except BadMessage:
+            return False
+        if not isinstance(message, Result | Failure):
+            return False
+        answered = self._waiting.get(message.id) if message.id is not None else None
+        if answered is None or answered.done():
+            return False
+        answered.set_result(message)
+        return True
+
+    def _settle(self, message: Result | Failure) -> None:
+        answered = self._waiting.get(message.id) if message.id is not None else None
+        if answered is None or answered.done():
             self.counts.late += 1
             self._whose.note_late_answer(message.id)
         else:
-            pending.settle(message)
+            answered.set_result(message)
 
     async def _send(self, message: Message) -> None:
-        await self._transport.send(_written(message))
+        try:
+            data = write(message)
+        except UnicodeEncodeError as error:
+            raise Unsayable(_LONE) from error
+        await self._transport.send(data)
 
     async def _take_back(self, id_: Id) -> None:
         if self._ended is not None:
@@ -203,13 +227,13 @@ class StreamPeer:
 
     def _end_all(self, ended: TransportEnded) -> None:
         self._ended = ended
-        for pending in self._pending.values():
-            if not pending.done.is_set():
-                pending.settle(ended)
+        for answered in self._waiting.values():
+            if not answered.done():
+                answered.set_result(ended)
 
 
-def _written(message: Message) -> bytes:
+def _encoded(members: dict[str, Any]) -> bytes:
     try:
-        return write(message)
+        return dumps(members)
     except UnicodeEncodeError as error:
-        raise Unsayable("the message holds half a character (a lone surrogate) and cannot be encoded") from error
+        raise Unsayable(_LONE) from error

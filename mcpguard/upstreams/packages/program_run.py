@@ -16,7 +16,8 @@ from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.packages.not_installed import NotInstalled
 from mcpguard.upstreams.process.child import Child, PipeClosed
 from mcpguard.upstreams.process.fair_reading import Share
-from mcpguard.upstreams.process.stdio import ProcessLaunch, StdioPatience, end_process, start_process
+from mcpguard.upstreams.process.process_end import StdioPatience, end_process
+from mcpguard.upstreams.process.stdio import ProcessLaunch, start_process
 
 AT_ONCE = StdioPatience(0, 0)
 CHUNK = 65_536

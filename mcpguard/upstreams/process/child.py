@@ -127,37 +127,38 @@ class Outgoing:
     """
 
     def __init__(self, pipe: int) -> None:
+        self.left = bytearray()
+        """The bytes that are not written yet: whatever is written has to follow them."""
+        self.is_over = False
         self._pipe = pipe
-        self._bytes = bytearray()
-        self._ended = False
         self._more = anyio.Event()
         self._less = anyio.Event()
 
     def add(self, data: bytes) -> None:
         """Take all of `data`. Raises PipeClosed when it cannot be written."""
         # Nothing is awaited: the message is now sent whole or not at all, even if this caller is cancelled.
-        self._bytes += data
+        self.left += data
         self._write()
-        if self._ended:
+        if self.is_over:
             raise PipeClosed
 
     @property
     def is_full(self) -> bool:
         """Whether so much is on its way that senders have to wait."""
-        return len(self._bytes) > HIGH_WATER
+        return len(self.left) > HIGH_WATER
 
     async def wait_for_room(self) -> None:
         """Wait until less is on its way. Raises PipeClosed when it cannot be written."""
-        while self.is_full and not self._ended:
+        while self.is_full and not self.is_over:
             await self._less.wait()
-        if self._ended:
+        if self.is_over:
             raise PipeClosed
 
     async def run(self) -> None:
         try:
-            while not self._ended:
+            while not self.is_over:
                 self._more = anyio.Event()
-                if not self._bytes:
+                if not self.left:
                     await self._more.wait()
                 try:
                     await _ready(anyio.wait_writable(self._pipe))
@@ -169,19 +170,19 @@ class Outgoing:
 
     def _write(self) -> None:
         try:
-            while self._bytes and not self._ended:
+            while self.left and not self.is_over:
                 # The pipe takes what fits; the rest stays for `run`. Two writers at once would mix two messages.
-                del self._bytes[: os.write(self._pipe, self._bytes)]
+                del self.left[: os.write(self._pipe, self.left)]
         except BlockingIOError:
             self._more.set()
         except OSError:
             self._end()
-        if len(self._bytes) <= HIGH_WATER or self._ended:
+        if len(self.left) <= HIGH_WATER or self.is_over:
             self._less.set()
             self._less = anyio.Event()
 
     def _end(self) -> None:
-        self._ended = True
+        self.is_over = True
         self._less.set()
 
 

@@ -28,6 +28,10 @@ class Share:
         """Start measuring anew: other tasks have had their turn."""
         self._began = time.thread_time()
 
+    def owe(self, spent: float) -> None:
+        """Count what was spent on this server elsewhere."""
+        self._began -= spent
+
     async def give_way(self) -> None:
         """Wait, if this server has had more than its share. To be called before more is read."""
         spent = time.thread_time() - self._began

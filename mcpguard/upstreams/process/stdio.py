@@ -11,9 +11,9 @@ Rules kept here:
    group and all its descendants. Only then does the block that started it end.
 """
 
-import math
+import asyncio
 import os
-import signal
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -26,17 +26,16 @@ from mcpguard.codec.framing import Decoder, Framing, FramingError, encode
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.transport import SAID_LAST, NeverBegun, TransportEnded
 from mcpguard.upstreams.process.child import Child, Outgoing, PipeClosed
-from mcpguard.upstreams.process.fair_reading import Share
+from mcpguard.upstreams.process.fair_reading import GIVEN_BACK, GO, Share
 from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.process_end import MOMENT, StdioPatience, end_process
 from mcpguard.upstreams.process.secret_arguments import Word
-from mcpguard.upstreams.process.tree import Descendants
 
 CHUNK = 16_384
 ERRORS_CHUNK = 4096
 LEFT_BEHIND = 1_048_576
 """Bytes read at most after the process has ended: as much as a pipe can hold."""
 LAST_WORDS = 200
-MOMENT = 0.5
 log = structlog.get_logger("mcpguard.upstreams")
 
 
@@ -55,14 +54,6 @@ class ProcessLaunch:
     umask: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StdioPatience:
-    """How many seconds a server gets to end by itself after its input was closed, and after SIGTERM."""
-
-    input_ended: float = 2.0
-    terminated: float = 2.0
-
-
 class Stdio:
     """Carries messages to and from a child process."""
 
@@ -70,18 +61,37 @@ class Stdio:
         self, child: Child, outgoing: Outgoing, launch: ProcessLaunch, limit: int, errors: UpstreamLog
     ) -> None:
         self.pid = child.pid
+        self.at_once: Callable[[bytes], bool] | None = None
         self._child = child
         self._outgoing = outgoing
         self._launch = launch
         self._decoder = Decoder(limit, launch.framing)
         self._found: Iterator[bytes] = iter(())
         self._share = Share()
+        self._coming: asyncio.Future[bytes] | None = None
+        self._spent = self._since = 0.0
         self._errors = errors
         self._last_error = b""
         self._all_errors = anyio.Event()
         self._gone = anyio.Event()
         self._reading = anyio.CancelScope()
         self._left = LEFT_BEHIND
+
+    def put(self, message: bytes) -> bool:
+        """Write a line at once, if nothing has to be written before it. See `MessageTransport`."""
+        outgoing = self._outgoing
+        if outgoing.left or outgoing.is_over or self._decoder.framing is not Framing.LINES:
+            return False
+        try:
+            written = os.write(self._child.input, line := message + b"\n")
+        except OSError:  # it is full or closed: `send` finds out which
+            return False
+        if written < len(line):
+            try:
+                outgoing.add(line[written:])
+            except PipeClosed as error:
+                raise TransportEnded("the server has closed its input") from error
+        return True
 
     async def send(self, message: bytes) -> None:
         try:
@@ -124,8 +134,10 @@ class Stdio:
         finally:
             self._all_errors.set()
 
-    def keep_last_errors(self) -> None:
-        """Log what the server wrote to its standard error just before its end: often the reason for it."""
+    def end(self) -> None:
+        """Read no more, and log what the server wrote to its standard error just before its end: often the reason."""
+        # Before its descriptor is closed: the number may belong to another file a moment later.
+        self._stop(PipeClosed())
         left = LEFT_BEHIND
         with suppress(OSError):  # the pipe is empty
             while left > 0 and (data := os.read(self._child.errors, ERRORS_CHUNK)):
@@ -137,7 +149,7 @@ class Stdio:
         """Return the next bytes of the server's output. Raises PipeClosed."""
         while not self._gone.is_set():
             with anyio.CancelScope() as self._reading:
-                return await self._share.read(self._child.output, CHUNK)
+                return await self._next()
         # Only what the pipe held when the process ended: whoever goes on writing there is not the server.
         try:
             data = os.read(self._child.output, min(CHUNK, self._left))
@@ -147,6 +159,59 @@ class Stdio:
             raise PipeClosed
         self._left -= len(data)
         return data
+
+    async def _next(self) -> bytes:
+        """Return what comes next. Answers that come whole while this waits are handed over at once instead."""
+        await self._share.give_way()
+        with suppress(BlockingIOError):
+            return _read(self._child.output)
+        loop = asyncio.get_running_loop()
+        self._coming = coming = loop.create_future()
+        loop.add_reader(self._child.output, self._take)
+        try:
+            data: bytes = await coming
+        finally:
+            self._stop(PipeClosed())
+        self._share.begin()
+        self._share.owe(self._spent)
+        self._spent = 0.0
+        return data
+
+    def _take(self) -> None:
+        """Read what has come. One line that is an answer, as it nearly always is, wakes nobody but its own call."""
+        coming, began = self._coming, time.thread_time()
+        if coming is None or coming.done():
+            return
+        try:
+            data = _read(self._child.output)
+            # Idle time gives back what was spent on this server, as in `fair_reading`.
+            self._spent = max(0.0, self._spent - (time.monotonic() - self._since) / GIVEN_BACK)
+            if (
+                self.at_once is not None
+                and self._spent <= GO
+                and not self._decoder.held
+                and data.find(b"\n") == len(data) - 1
+                and self._decoder.framing is Framing.LINES
+                and b'"method"' not in data
+                and self.at_once(data)
+            ):
+                self._since = time.monotonic()
+                self._spent += time.thread_time() - began
+                return
+            coming.set_result(data)
+        except BlockingIOError:
+            return
+        except Exception as error:  # noqa: BLE001 - it is raised again, by whoever waits
+            coming.set_exception(error)
+        self._stop()
+
+    def _stop(self, error: Exception | None = None) -> None:
+        """Read no more until somebody waits again."""
+        coming, self._coming = self._coming, None
+        if coming is not None:
+            coming.get_loop().remove_reader(self._child.output)
+            if error is not None and not coming.done():
+                coming.set_exception(error)
 
     async def _how_it_ended(self) -> str:
         with anyio.move_on_after(MOMENT):
@@ -174,7 +239,7 @@ async def stdio(
     server = Stdio(child, outgoing, launch, limit, errors)
     async with AsyncExitStack() as stack:
         # Registered first: whatever fails from here on, the process is ended.
-        stack.push_async_callback(end_process, child, patience or StdioPatience(), server.keep_last_errors)
+        stack.push_async_callback(end_process, child, patience or StdioPatience(), server.end)
         tasks = await stack.enter_async_context(anyio.create_task_group())
         tasks.start_soon(outgoing.run, name=f"input of process {child.pid}")
         tasks.start_soon(server.keep_errors, name=f"errors of process {child.pid}")
@@ -194,52 +259,20 @@ def start_process(launch: ProcessLaunch) -> Child:
         raise NeverBegun(f"cannot start {launch.command}: {error}") from error
 
 
-async def end_process(child: Child, patience: StdioPatience, last: Callable[[], None] = lambda: None) -> None:
-    """End a process, its group and its descendants, and return once they are gone.
-
-    `last` is called before its pipes are closed.
-    """
-    # Shielded: whoever is cancelled here would leave a server running that nobody knows of.
-    with anyio.CancelScope(shield=True), Descendants(child.pid) as below:
-        try:
-            _look(child, below)  # before the first step: once the process has ended, its descendants cannot be found
-            child.close_input()
-            await _ended_within(child, patience.input_ended)
-            _look(child, below)
-            _signal_group(child.pid, signal.SIGTERM)
-            await _ended_within(child, patience.terminated)
-        finally:
-            _look(child, below)
-            # The group's signal reaches what stayed in the group after its leader ended; `below` reaches what has left
-            # the group with setsid to escape that.
-            _signal_group(child.pid, signal.SIGKILL)
-            below.kill()
-            try:
-                await _ended_within(child, math.inf)
-                await below.wait(MOMENT)
-            finally:
-                last()
-                child.close()
-        log.debug("upstream.ended", process=child.pid, code=child.code)
-
-
-def _look(child: Child, below: Descendants) -> None:
-    if child.code is None:  # otherwise the number may belong to another process by now
-        below.look()
-
-
-async def _ended_within(child: Child, seconds: float) -> None:
-    if child.code is None:  # otherwise the number may belong to another process by now
-        with anyio.move_on_after(seconds):
-            await child.wait()
+def _read(pipe: int) -> bytes:
+    """Return what has come. Raises BlockingIOError if nothing has, and PipeClosed at the end."""
+    try:
+        data = os.read(pipe, CHUNK)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        raise PipeClosed from error
+    if not data:
+        raise PipeClosed
+    return data
 
 
 def _code(code: int | None) -> str:
     if code is not None and code < 0:
         return f"by signal {-code}"
     return f"exit code {code}"
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)

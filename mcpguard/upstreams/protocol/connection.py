@@ -27,7 +27,7 @@ from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Conversation, ServerError, StandingRequest
 from mcpguard.upstreams.exchange.endings import Unsent
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.protocol.calls_in_flight import InFlight, Overdue
+from mcpguard.upstreams.protocol.calls_in_flight import InFlight
 from mcpguard.upstreams.protocol.listing import ListingBounds, list_everything
 from mcpguard.upstreams.protocol.negotiation import Greeting, with_envelope
 from mcpguard.upstreams.protocol.questions import MOST_ROUNDS, STATE, questions
@@ -65,34 +65,32 @@ class Connection:
 
         Raises ServerError, QuestionDeclined where the client was not or could not be asked, Overdue, or TransportEnded.
         """
-        with self._switchboard.in_flight(counterpart, seconds) as call:
-            return await (self._rounds if self.modern else self._handshaken)(method, params, call)
-        raise Overdue
+        with InFlight(counterpart, seconds, self._switchboard.turns, self._switchboard.calls) as call:
+            if not self.modern:
+                if (level := counterpart.log_level) is not None:
+                    await self._log_for(call, level)
+                said = {envelope.PROGRESS: call.token} if call.token else {}
+                return await self._conversation.request(method, envelope.with_meta(params, said), call)
+            headers = self._headers(method, params) if self._mirrored else None
+            answer = await self._conversation.request(method, self._dressed(params, call), call, headers)
+            if answer.get("resultType") == "input_required":
+                answer = await self._further_rounds(method, params, answer, call)
+            # Without the metadata of this connection, such as the server's name for itself.
+            return envelope.bare_result(answer)
 
-    async def _handshaken(self, method: str, params: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
-        await self._log_for(call)
-        said = {envelope.PROGRESS: call.token} if call.counterpart.wants_progress else {}
-        return await self._conversation.request(method, envelope.with_meta(params, said), call)
-
-    async def _rounds(self, method: str, params: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
-        """Make a request; where the server answers with questions, make it again with the client's answers."""
-        said = params
-        for more in reversed(range(MOST_ROUNDS)):
-            dressed = self._dressed(said, call)
+    async def _further_rounds(
+        self, method: str, params: Mapping[str, Any], answer: Mapping[str, Any], call: InFlight
+    ) -> dict[str, Any]:
+        """Make a request again with the client's answers, for as long as the server answers it with questions."""
+        for _ in range(MOST_ROUNDS - 1):
+            dressed = self._dressed({**params, **await self._answered(method, answer, call)}, call)
             try:
                 answer = await self._conversation.request(method, dressed, call, self._headers(method, params))
             except Unsent as error:
-                # In the first round nothing was executed yet, so the caller may safely learn that.
-                if said is params:
-                    raise
                 # This round was not sent, but an earlier one was: the call may be executed, so it is no `Unsent`.
                 raise TransportEnded(str(error)) from error
             if answer.get("resultType") != "input_required":
-                # Without the metadata of this connection, such as the server's name for itself.
-                return envelope.bare_result(answer)
-            if not more:
-                break
-            said = {**params, **await self._answered(method, answer, call)}
+                return answer
         raise QuestionDeclined(Reason.UPSTREAM_REQUEST_EXCESSIVE)
 
     async def _answered(self, method: str, wanted: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
@@ -105,21 +103,24 @@ class Connection:
 
     def _dressed(self, params: Mapping[str, Any], call: InFlight) -> dict[str, Any]:
         counterpart = call.counterpart
-        said: dict[str, Any] = {envelope.CAPABILITIES: dict(counterpart.capabilities)}
-        if counterpart.wants_progress:
+        name = counterpart.name
+        said: dict[str, Any] = {
+            envelope.PROTOCOL: self.greeting.version,
+            envelope.CLIENT: {**self._us, "name": f"{name}-through-proxy"} if name else dict(self._us),
+            envelope.CAPABILITIES: dict(counterpart.capabilities),
+        }
+        if call.token:
             said[envelope.PROGRESS] = call.token
-        if counterpart.log_level is not None:
-            said[envelope.LOG_LEVEL] = counterpart.log_level
-        us = {**self._us, "name": f"{counterpart.name}-through-proxy"} if counterpart.name else self._us
-        return with_envelope(params, self.greeting.version, us, **said)
+        if (level := counterpart.log_level) is not None:
+            said[envelope.LOG_LEVEL] = level
+        return envelope.with_meta(params, said)
 
-    async def _log_for(self, call: InFlight) -> None:
+    async def _log_for(self, call: InFlight, level: str) -> None:
         """Lower the server's log level if this call wants more. In this era the level holds for the whole connection.
 
         Callers with a higher level do not get the additional messages: the guard filters those later.
         """
-        level = call.counterpart.log_level
-        if level is None or "logging" not in self.greeting.capabilities or not envelope.less_severe(level, self._level):
+        if "logging" not in self.greeting.capabilities or not envelope.less_severe(level, self._level):
             return
         # Noted before the answer: a second call meanwhile need not lower it again.
         self._level = level

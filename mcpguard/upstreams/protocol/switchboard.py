@@ -9,16 +9,13 @@ Rules kept here:
    belong to several calls, it gets only one call at a time from then on.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import anyio
 import structlog
 
 from mcpguard.codec.envelope import PROGRESS
 from mcpguard.domain.asks import KINDS, Ask, QuestionDeclined
-from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.upstreams.exchange.conversation import (
@@ -30,8 +27,7 @@ from mcpguard.upstreams.exchange.conversation import (
     RefusedRequest,
     StandingRequest,
 )
-from mcpguard.upstreams.protocol.call_slots import CallSlots
-from mcpguard.upstreams.protocol.calls_in_flight import InFlight
+from mcpguard.upstreams.protocol.calls_in_flight import CallSlots, InFlight
 
 _LIST_CHANGED: Final[Mapping[str, frozenset[CapabilityKind]]] = {
     "notifications/tools/list_changed": frozenset({CapabilityKind.TOOL}),
@@ -44,7 +40,7 @@ log = structlog.get_logger("mcpguard.upstreams")
 
 
 class Switchboard:
-    """Handles the incoming messages of one connection."""
+    """Handles the incoming messages of one connection. `calls` holds the calls in progress on it."""
 
     def __init__(
         self,
@@ -57,33 +53,18 @@ class Switchboard:
         may_ask: bool = False,
     ) -> None:
         self._server = server
-        self._turns = turns
+        self.turns = turns
         self._may_ask = may_ask
         self._on_list_changed = on_list_changed
         self._on_updated = on_updated
         self._on_unclear = on_unclear
-        self._calls: dict[str, InFlight] = {}
+        self.calls: dict[object, InFlight] = {}
         self._unattributed: set[str] = set()
-        self._ended = anyio.Event()
-
-    @contextmanager
-    def in_flight(self, counterpart: Counterpart, seconds: float) -> Iterator[InFlight]:
-        """Register a call for the length of the block, which is left when `seconds` are over."""
-        call = InFlight(counterpart, seconds, self._turns)
-        self._calls[call.token] = call
-        try:
-            with call.limit:
-                yield call
-        finally:
-            del self._calls[call.token]
-            call.end()
-            self._ended.set()
 
     async def idle(self) -> None:
         """Return once no call is in progress."""
-        while self._calls:
-            self._ended = anyio.Event()
-            await self._ended.wait()
+        while self.calls:
+            await next(iter(self.calls.values())).ended()
 
     def take_notification(self, method: str, params: Params, origin: Origin | None) -> None:
         """Handle a notification of the server."""
@@ -109,8 +90,8 @@ class Switchboard:
         # Refused even with one caller: a question without a call could be answered by a user who did not start
         # anything.
         if (call := self._running(origin)) is None:
-            if self._may_ask and self._calls:
-                self._turns.limit(1)  # with one call at a time, the next question can be attributed
+            if self._may_ask and self.calls:
+                self.turns.limit(1)  # with one call at a time, the next question can be attributed
                 self._on_unclear()
             if method not in self._unattributed:  # logged once: a server may repeat it without end
                 self._unattributed.add(method)
@@ -123,11 +104,11 @@ class Switchboard:
             raise RefusedRequest(declined.error or {"code": code, "message": str(declined)}) from declined
 
     def _running(self, origin: Origin | None) -> InFlight | None:
-        return origin if isinstance(origin, InFlight) and origin.token in self._calls else None
+        return self.calls.get(origin.key) if isinstance(origin, InFlight) else None
 
     def _progress(self, params: dict[str, Any]) -> None:
         token = params.get(PROGRESS)
-        call = self._calls.get(token) if isinstance(token, str) else None
+        call = self.calls.get(token) if isinstance(token, str) else None
         if call is not None:
             # Without the token: it belongs to this connection, and the client has one of its own.
             call.counterpart.progress({key: value for key, value in params.items() if key != PROGRESS})

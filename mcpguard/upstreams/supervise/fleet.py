@@ -21,7 +21,7 @@ from mcpguard.domain.calls.records import Permit
 from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.connections import Condition, ConnectionState
-from mcpguard.domain.servers.launches import DeclaredServer
+from mcpguard.domain.servers.launches import DeclaredServer, Era
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import ServerRemoved
 from mcpguard.upstreams.protocol.calls_in_flight import Overdue
@@ -49,69 +49,33 @@ class PlaceRequest:
 
 
 class Turn:
-    """The slot of one call at a server. `async with` waits for it, and raises Busy, Unsettling or Unreachable.
+    """The slot of one call at a server. It was taken already, and is given back at the end of the `with` block."""
 
-    `second` is the server's second connection, if the call is better made over that one.
-    """
-
-    def __init__(
-        self, server: Succession | None, seconds: float, second: SecondConnection | None, call: PlaceRequest
-    ) -> None:
-        self._server = server
+    def __init__(self, supervisor: Supervisor, caller: str, seconds: float) -> None:
+        self._supervisor = supervisor
+        self._caller = caller
         self._seconds = seconds
-        self._second = second
-        self._call = call
-        self._supervisor: Supervisor | None = None
 
-    async def __aenter__(self) -> Self:
-        if self._server is None or self._server.connection is None:
-            raise Unreachable
-        # The second connection first: only there can a client of the handshake era be asked in the middle of a call.
-        self._supervisor = await self._over_second() or await self._over(self._server)
-        if self._supervisor is None:
-            raise Unreachable
+    def __enter__(self) -> Self:
         return self
 
-    async def _over(self, server: Succession) -> Supervisor | None:
-        server.check(self._call.caller)
-        # Every connection is checked for its own charges: a caller may have unsettled one and not the other.
-        return await server.place(self._call.client)
-
-    async def _over_second(self) -> Supervisor | None:
-        """Take a slot at the second connection, if that lists the capability exactly as the first one does."""
-        if self._second is None or (other := await self._second.carrying(self._call.key)) is None:
-            return None
-        supervisor = await self._over(other)
-        if supervisor is None or self._second.carries(self._call.key):
-            return supervisor
-        # The server listed another definition while this call waited. A user approved the first connection's listing,
-        # so the call must not reach a tool that only looks the same.
-        await supervisor.turns.__aexit__(None, None, None)
-        return None
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        if self._supervisor is not None:
-            await self._supervisor.turns.__aexit__(kind, error, trace)
-
-    def reachable(self) -> None:
-        """Raise Unreachable if the connection was lost while the call waited for its slot."""
-        if self._supervisor is None or self._supervisor.connection is None:
-            raise Unreachable
+        self._supervisor.turns.give_back()
 
     async def send(
         self, _permit: Permit, method: str, params: Mapping[str, Any], counterpart: Counterpart
     ) -> dict[str, Any]:
         """Send the call and return the server's answer. Raises Unreachable, and whatever `Connection.call` raises."""
-        if self._supervisor is None or (connection := self._supervisor.connection) is None:
+        if (connection := self._supervisor.connection) is None:
             raise Unreachable
         try:
             return await connection.call(method, params, counterpart, self._seconds)
         except (Overdue, anyio.get_cancelled_exc_class()):
             # The caller left the server with an unfinished call, and is charged if that costs a connection
             # (`succession`).
-            self._supervisor.unsettled_by.add(self._call.caller)
+            self._supervisor.unsettled_by.add(self._caller)
             raise
 
     async def watch(self, _permit: Permit, uri: str, holder: object) -> None:
@@ -119,7 +83,7 @@ class Turn:
 
         Raises ServerError, Overdue or TransportEnded.
         """
-        if self._supervisor is None or self._supervisor.connection is None:
+        if self._supervisor.connection is None:
             raise Unreachable
         try:
             with anyio.fail_after(self._seconds):
@@ -173,17 +137,17 @@ class Fleet:
 
     def in_force(self, name: str) -> Listing | None:
         """Return what the server listed on the connection that its calls use, if nothing can have changed since."""
-        server = self._servers.get(name)
-        return server.in_force() if server else None
+        current = server.current if (server := self._servers.get(name)) is not None else None
+        return None if current is None or current.connection is None else current.upkeep.in_force()
 
     def is_connected(self, name: str) -> bool:
         server = self._servers.get(name)
-        return server is not None and server.connection is not None
+        return server is not None and server.current.connection is not None
 
     def is_starting(self, name: str) -> bool:
         """Tell whether the server is being connected for the first time since it was declared like this."""
         server = self._servers.get(name)
-        return name in self._wanted and (server is None or server.condition.state is ConnectionState.STARTING)
+        return name in self._wanted and (server is None or server.current.condition.state is ConnectionState.STARTING)
 
     def confirm(self, name: str) -> bool:
         """Have the server listed again, for somebody who waits. Returns whether it is connected."""
@@ -212,17 +176,45 @@ class Fleet:
         conditions = {name: server.condition for name, server in self._servers.items()}
         return {name: conditions.get(name, about_to_start) for name in sorted(self._wanted.keys() | conditions.keys())}
 
-    def turn(self, name: str, call: PlaceRequest) -> Turn:
-        """Return the slot for this call at this server, to be taken with `async with`."""
+    def free_turn(self, name: str, caller: str, client: Counterpart | None) -> Turn | None:
+        """Take a slot at this server; None where the call may have to wait (`turn`). Raises Unreachable."""
+        server = self._servers.get(name)
+        if server is None or (connection := server.current.connection) is None:
+            raise Unreachable
+        supervisor, turns = server.current, server.current.turns
+        # None of this concerns a plain call: connections that it caused, or doubt about the one that there is.
+        if supervisor.unsettled_by or turns.places == 1 or caller in server.charges:
+            return None
+        # A client of the handshake era may need another connection (`second_connection`).
+        if client is not None and connection.modern and client.era is not Era.MODERN:
+            return None
+        return Turn(supervisor, caller, self._seconds_at(server)) if turns.take_free() else None
+
+    async def turn(self, name: str, call: PlaceRequest) -> Turn:
+        """Wait for a slot at this server, and take it. Raises Busy, Unsettling or Unreachable."""
         server, second, client = self._servers.get(name), self._seconds.get(name), call.client
-        own = server.declared.timeout if server else None
-        wanted = second if second is not None and client is not None and second.serves(client) else None
-        return Turn(server, own or self._around.settings.call_seconds, wanted, call)
+        if server is None or server.current.connection is None:
+            raise Unreachable
+        supervisor: Supervisor | None = None
+        # The second connection first: only there can a client of the handshake era be asked in the middle of a call.
+        if second is not None and client is not None and second.serves(client):
+            supervisor = await second.place(call.key, call.caller, client)
+        supervisor = supervisor or await server.place(call.caller, client)
+        if supervisor is None:
+            raise Unreachable
+        # The connection may have been lost while the call waited for its slot.
+        if supervisor.connection is None:
+            supervisor.turns.give_back()
+            raise Unreachable
+        return Turn(supervisor, call.caller, self._seconds_at(server))
 
     def unwatch(self, name: str, uri: str, holder: object) -> None:
         """End a subscription, if it exists."""
         if (server := self._servers.get(name)) is not None:
             server.current.watching.drop(uri, holder)
+
+    def _seconds_at(self, server: Succession) -> float:
+        return server.declared.timeout or self._around.settings.call_seconds
 
     def _adjust(self) -> None:
         # Called before `run` as well: what is wanted then is started when it runs.

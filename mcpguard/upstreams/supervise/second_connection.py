@@ -31,6 +31,7 @@ from mcpguard.domain.servers.listings import KEYS, Listing
 from mcpguard.domain.servers.news import ConnectionChanged, LaunchAltered, News
 from mcpguard.upstreams.supervise.context import SupervisorContext
 from mcpguard.upstreams.supervise.succession import Succession
+from mcpguard.upstreams.supervise.supervisor import Supervisor
 
 IDLE_SECONDS: Final = 300.0
 FAILED_SECONDS: Final = 300.0
@@ -64,7 +65,23 @@ class SecondConnection:
         speaks_both = self._first.declared.era is Era.AUTO and first is not None and first.modern
         return speaks_both and client.era is Era.LEGACY and bool(client.capabilities)
 
-    async def carrying(self, key: CapabilityKey) -> Succession | None:
+    async def place(self, key: CapabilityKey, caller: str, client: Counterpart) -> Supervisor | None:
+        """Take a slot, if this connection lists the capability exactly as the first one does. None where it does not.
+
+        Raises Busy or Unsettling.
+        """
+        # Every connection has charges of its own: a caller may have unsettled one and not the other.
+        if (second := await self._carrying(key)) is None:
+            return None
+        supervisor = await second.place(caller, client)
+        if supervisor is None or self._carries(key):
+            return supervisor
+        # The server listed another definition while this call waited. A user approved the first connection's listing,
+        # so the call must not reach a tool that only looks the same.
+        supervisor.turns.give_back()
+        return None
+
+    async def _carrying(self, key: CapabilityKey) -> Succession | None:
         """Return the connection once it can carry calls of this capability; None if the first one has to."""
         self._used = self._clock.monotonic()
         with anyio.move_on_after(self._around.settings.connect_seconds):
@@ -74,13 +91,13 @@ class SecondConnection:
                 moved, second = self._moved, self._second
                 if second is not None and second.connection is not None:
                     if second.in_force() is not None:
-                        return second if self.carries(key) else None
+                        return second if self._carries(key) else None
                     # Its listing is out of date: it is listed again now, and the loop waits for that.
                     second.current.confirm()
                 await moved.wait()
         return None
 
-    def carries(self, key: CapabilityKey) -> bool:
+    def _carries(self, key: CapabilityKey) -> bool:
         """Tell whether both connections list this capability alike now."""
         first = self._first.in_force()
         second = self._second.in_force() if self._second is not None else None

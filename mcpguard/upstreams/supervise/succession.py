@@ -83,7 +83,8 @@ class Succession:
         self._moved = anyio.Event()
         self._retired = False
         self._running: set[Supervisor] = set()
-        self._charges: dict[str, deque[float]] = {}
+        self.charges: dict[str, deque[float]] = {}
+        """When each caller caused a connection lately."""
 
     @property
     def connection(self) -> Connection | None:
@@ -96,7 +97,7 @@ class Succession:
 
     def in_force(self) -> Listing | None:
         """Return the listing of the connection that calls use, if nothing can have changed since."""
-        return self.current.in_force()
+        return None if self.current.connection is None else self.current.upkeep.in_force()
 
     @property
     def busy_places(self) -> int:
@@ -109,22 +110,23 @@ class Succession:
         self.current.retire()
         self._wake()
 
-    def check(self, caller: str) -> None:
+    def _check(self, caller: str) -> None:
         """Raise Unsettling for a caller that has caused too many connections."""
-        charges = self._charges.get(caller, deque())
+        charges = self.charges.get(caller, deque())
         while charges and charges[0] <= self._clock.monotonic() - MINUTE:
             charges.popleft()
         if not charges:
-            self._charges.pop(caller, None)
+            self.charges.pop(caller, None)
         # Only this caller is refused: others can still use the server while its minute runs.
         if len(charges) >= MOST:
             raise Unsettling
 
-    async def place(self, client: Counterpart | None) -> Supervisor | None:
+    async def place(self, caller: str, client: Counterpart | None) -> Supervisor | None:
         """Take a slot for a call of this client, and return its connection; None where there is none.
 
-        Raises Busy.
+        Raises Busy or Unsettling.
         """
+        self._check(caller)
         while True:
             # Again after every event: the new connection may have failed, or become unsettled as well.
             while self._is_to_be_succeeded(client):
@@ -139,7 +141,7 @@ class Succession:
                 if not supervisor.is_unsettled:
                     supervisor.unsettled_by.clear()
                 return supervisor
-            await supervisor.turns.__aexit__(None, None, None)
+            supervisor.turns.give_back()
 
     async def run(self) -> None:
         """Keep the server connected until cancelled."""
@@ -208,7 +210,7 @@ class Succession:
 
     def _charge(self, callers: set[str]) -> None:
         for caller in callers:
-            self._charges.setdefault(caller, deque()).append(self._clock.monotonic())
+            self.charges.setdefault(caller, deque()).append(self._clock.monotonic())
 
     def _unclear(self) -> None:
         self._wanted.set()

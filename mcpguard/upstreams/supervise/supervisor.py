@@ -22,13 +22,12 @@ from mcpguard.domain.asks import AskKind
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.connections import Condition, ConnectionState
 from mcpguard.domain.servers.launches import DeclaredServer, Era
-from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import ConnectionChanged, LaunchAltered, ResourceUpdated
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.conversation import Conversation, ServerError, StandingRequest
 from mcpguard.upstreams.launch.start import AnotherProgram
-from mcpguard.upstreams.protocol.call_slots import CallSlots
+from mcpguard.upstreams.protocol.calls_in_flight import CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import error_sentence, http_status, leaves
 from mcpguard.upstreams.protocol.negotiation import ProbeRefused, negotiate, our_greeting, server_title
@@ -72,6 +71,8 @@ class Supervisor:
             around.settings.retry_most_seconds,
             lambda uri: around.tell(ResourceUpdated(declared.name, uri)),
         )
+        self.connection: Connection | None = None
+        """The connection that calls may use."""
         self._connection: Connection | None = None
         self._taking_over, self._unclear = taking_over, unclear
         self._asks = False
@@ -80,12 +81,7 @@ class Supervisor:
         self._running, self._ended = anyio.CancelScope(), anyio.Event()
         self._shy = False
         self._restart = anyio.Event()
-        self._upkeep = Upkeep(declared, around, self.turns, self._complain)
-
-    @property
-    def connection(self) -> Connection | None:
-        """The connection that calls may use."""
-        return None if self._retired else self._connection
+        self.upkeep = Upkeep(declared, around, self.turns, self._complain)
 
     @property
     def is_unsettled(self) -> bool:
@@ -97,25 +93,22 @@ class Supervisor:
         """Connect anew. A pause before the next attempt goes on."""
         self._restart.set()
 
-    def in_force(self) -> Listing | None:
-        """Return the listing of the connection that calls use, if nothing can have changed since."""
-        return None if self.connection is None else self._upkeep.in_force()
-
     def confirm(self) -> None:
         """List the server again, because somebody waits for that."""
-        self._upkeep.confirm()
+        self.upkeep.confirm()
 
     def roots_changed(self) -> None:
         """Note that a client of this server has other roots now."""
-        self._upkeep.roots_changed()
+        self.upkeep.roots_changed()
 
     def retire(self) -> None:
         """Let no call reach the server from now on; its connection is about to be closed."""
         self._retired = True
+        self.connection = None
 
     def clear_doubt(self) -> None:
         """Connect anew once the server is idle, if it may still be working on a cancelled call."""
-        self._upkeep.unclear()
+        self.upkeep.unclear()
 
     async def unwatch(self) -> None:
         """End the subscriptions, and return once another connection may take them over."""
@@ -128,7 +121,8 @@ class Supervisor:
 
     def leave(self) -> None:
         """Carry no further call, and close after the last one."""
-        self._retired = self._left = True
+        self._left = True
+        self.retire()
         self.turns.send_away()
         self._restart.set()
         if self._connection is None:
@@ -190,7 +184,7 @@ class Supervisor:
         switchboard = Switchboard(
             name,
             self.turns,
-            self._upkeep.lists_changed,
+            self.upkeep.lists_changed,
             self.watching.take_update,
             self._unclear,
             may_ask=self._asks,
@@ -204,10 +198,10 @@ class Supervisor:
             # Listening begins before the first listing: a change between the two would otherwise go unnoticed.
             if connection.tells:
                 standing = StandingRequest()
-                tasks.start_soon(self._upkeep.listen, connection, standing, name=f"news of {name}")
+                tasks.start_soon(self.upkeep.listen, connection, standing, name=f"news of {name}")
                 with anyio.move_on_after(LISTEN_SECONDS):
                     await standing.acknowledged.wait()
-            await self._upkeep.list(connection)
+            await self.upkeep.list(connection)
             connecting.deadline = math.inf
             if self._taking_over is not None:
                 await self._taking_over.before()
@@ -222,15 +216,15 @@ class Supervisor:
         async with anyio.create_task_group() as tasks:
             await tasks.start(self._watch, connection, name=f"resources of {name}")
             self._use(connection)
-            tasks.start_soon(self._upkeep.check, connection, name=f"health of {name}")
-            tasks.start_soon(self._upkeep.keep_listed, connection, name=f"listing of {name}")
-            tasks.start_soon(self._upkeep.sweep, name=f"sweeps of {name}")
-            tasks.start_soon(self._upkeep.tell_of_roots, connection, name=f"roots for {name}")
+            tasks.start_soon(self.upkeep.check, connection, name=f"health of {name}")
+            tasks.start_soon(self.upkeep.keep_listed, connection, name=f"listing of {name}")
+            tasks.start_soon(self.upkeep.sweep, name=f"sweeps of {name}")
+            tasks.start_soon(self.upkeep.tell_of_roots, connection, name=f"roots for {name}")
             tasks.start_soon(self._clear_doubt, connection, name=f"doubt about {name}")
             try:
                 await self._restart.wait()
             finally:
-                self._connection = None
+                self._connection = self.connection = None
                 if self._clock.monotonic() - began >= self._settings.retry_most_seconds:
                     self._backoff.reset()
             tasks.cancel_scope.cancel()
@@ -244,10 +238,10 @@ class Supervisor:
 
     async def _clear_doubt(self, connection: Connection) -> None:
         try:
-            await self._upkeep.clear_doubt(connection)
+            await self.upkeep.clear_doubt(connection)
         finally:
             # Before any other task runs: a call that waited for this slot must find no connection and send nothing.
-            self._connection = None
+            self._connection = self.connection = None
 
     async def _agreed(
         self, conversation: Conversation, switchboard: Switchboard, may_ask: frozenset[AskKind]
@@ -264,6 +258,7 @@ class Supervisor:
 
     def _use(self, connection: Connection) -> None:
         self._connection = connection
+        self.connection = None if self._retired else connection
         if self._taking_over is not None:
             self._taking_over.now()
             self._taking_over = None

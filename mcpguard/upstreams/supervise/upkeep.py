@@ -24,7 +24,7 @@ from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import ServerListed
 from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, ServerError, StandingRequest
 from mcpguard.upstreams.exchange.transport import TransportEnded
-from mcpguard.upstreams.protocol.call_slots import Busy, CallSlots
+from mcpguard.upstreams.protocol.calls_in_flight import Busy, CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import error_sentence, http_status
 from mcpguard.upstreams.protocol.listing import ListingBounds

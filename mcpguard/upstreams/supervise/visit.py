@@ -17,7 +17,7 @@ from mcpguard.domain.servers.inspections import InspectionStage
 from mcpguard.domain.servers.launches import DeclaredServer, Era, StdioLaunch
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.upstreams.protocol.call_slots import CallSlots
+from mcpguard.upstreams.protocol.calls_in_flight import CallSlots
 from mcpguard.upstreams.protocol.connection import Connection
 from mcpguard.upstreams.protocol.error_sentences import error_sentence, leaves
 from mcpguard.upstreams.protocol.listing import ListingBounds

@@ -29,6 +29,7 @@ from mcpguard.upstreams.exchange.conversation import (
     Origin,
     Params,
     ServerError,
+    StandingRequest,
 )
 from mcpguard.upstreams.exchange.endings import SessionLost, Unsent
 from mcpguard.upstreams.exchange.transport import TransportEnded
@@ -97,7 +98,8 @@ class Http:
         asked = PushRequest(next(self._numbers), origin, self._heading.modern(params) is not None)
         with anyio.CancelScope() as scope:
             self._in_progress[asked.id] = scope
-            self._whose.begin(asked.id, origin)
+            if not isinstance(origin, StandingRequest):
+                self._whose.origins[asked.id] = origin
             try:
                 answer = await self._questions.ask(asked, method, params, headers)
             except anyio.get_cancelled_exc_class():
@@ -107,7 +109,7 @@ class Http:
                 raise
             finally:
                 del self._in_progress[asked.id]
-                self._whose.end(asked.id)
+                self._whose.origins.pop(asked.id, None)
             if isinstance(answer, Result):
                 return answer.result
             raise ServerError(answer.error)

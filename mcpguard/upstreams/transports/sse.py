@@ -7,7 +7,7 @@ Rules kept here:
 3. The connection ends with the stream.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
@@ -42,6 +42,10 @@ class Sse:
         self._heading = heading
         self._tasks = tasks
         self._on_their_way = 0
+        self.at_once: Callable[[bytes], bool] | None = None
+
+    def put(self, message: bytes) -> bool:  # noqa: ARG002 - each message is a request of its own, for which one waits
+        return False
 
     async def send(self, message: bytes) -> None:
         # Each message is a connection: a server that accepts none must not occupy all of them.
