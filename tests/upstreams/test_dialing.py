@@ -1,5 +1,6 @@
 """Where connections lead: to addresses that were judged, and to servers that can show who they are."""
 
+import asyncio
 import datetime as dt
 import select
 import socket
@@ -189,9 +190,10 @@ async def test_nor_is_one_that_never_agrees_on_it() -> None:
             await anyio.sleep_forever()
 
     async with listening(serve) as port:
-        wire = await Dialer(dialing()).connect_tcp("127.0.0.1", port, timeout=PATIENCE)
-        with pytest.raises(Unsent, match="timed out"):
-            await wire.start_tls(ssl.create_default_context(), "127.0.0.1", timeout=0.01)
+        with pytest.raises(Unsent, match=r"TLS handshake with .* timed out"):
+            await Dialer(dialing()).connect(
+                "127.0.0.1", port, asyncio.Protocol, ssl.create_default_context(), seconds=0.5
+            )
 
 
 @pytest.mark.parametrize("noticed", [True, False])
@@ -220,7 +222,7 @@ async def test_a_server_that_resets_a_connection_as_soon_as_it_has_taken_it_was_
         socket.create_server(("127.0.0.1", 0)) as listener,
         pytest.raises(Unsent, match="closed the connection immediately"),
     ):
-        await Dialer(dialing()).connect_tcp("127.0.0.1", listener.getsockname()[1], timeout=PATIENCE)
+        await Dialer(dialing()).connect("127.0.0.1", listener.getsockname()[1], asyncio.Protocol, None, PATIENCE)
 
 
 async def test_the_trust_of_this_machine_is_the_default() -> None:

@@ -4,6 +4,7 @@ import anyio
 import pytest
 
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, METHOD_NOT_FOUND, Bounds, ServerError
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from tests.patience import PATIENCE
 from tests.upstreams.played import Asked, played
@@ -66,7 +67,7 @@ async def test_nobody_waits_for_a_stream_to_end_and_its_connection_is_used_again
             assert await talk.outcome() == {"number": number}
             await asked.end()
             with anyio.fail_after(PATIENCE):
-                while not all(connection.is_idle() for connection in talk.http._pool._pool.connections):
+                while len(talk.http._pool._open) != sum(map(len, talk.http._pool._idle.values())):
                     await anyio.wait_all_tasks_blocked()
         assert server.connections == 1
 
@@ -117,6 +118,9 @@ async def test_where_credentials_are_asked_for_it_is_kept_in_what_words(status: 
     async with played() as server, talking(server) as talk:
         talk.asking("initialize")
         await (await server.next()).answer(status, b"{}", f"WWW-Authenticate: {words}\x1b[2J")
+        assert isinstance(await talk.outcome(), NoUsableAnswer), "no head has control characters"
+        talk.asking("initialize")
+        await (await server.next()).answer(status, b"{}", f"WWW-Authenticate: {words}\x9b[2J")
         outcome = await talk.outcome()
         assert isinstance(outcome, ServerError)
         assert outcome.error["data"] == {"status": status, "www_authenticate": words + "[2J"}

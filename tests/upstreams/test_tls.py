@@ -1,5 +1,6 @@
 """Servers whose TLS is not to be trusted: each is sent nothing, and it is said what is wrong with it."""
 
+import asyncio
 import datetime as dt
 import ssl
 from collections.abc import AsyncIterator, Callable
@@ -12,7 +13,6 @@ from anyio.abc import ByteStream, SocketAttribute
 
 from mcpguard.upstreams.exchange.endings import NoUsableAnswer, Unsent
 from mcpguard.upstreams.transports.dialing import Dialer, Dialing
-from tests.patience import PATIENCE
 from tests.upstreams.certificates import DAY, FOR_CLIENTS, Authority
 from tests.upstreams.played import GONE, LOOPBACK, dialing, played
 from tests.upstreams.talking import Talk, talking
@@ -172,9 +172,8 @@ async def test_one_that_stalls_in_the_handshake_holds_up_nobody_else(tmp_path: P
             talk.asking("ping")
             await (await other.next("ping")).result()
             assert await talk.outcome() == {}
-        wire_to_it = await Dialer(dial).connect_tcp("127.0.0.1", wire.port, timeout=PATIENCE)
         with pytest.raises(Unsent, match=r"TLS handshake with .* timed out"):
-            await wire_to_it.start_tls(authority.trust, "127.0.0.1", timeout=0.01)
+            await Dialer(dial).connect("127.0.0.1", wire.port, asyncio.Protocol, authority.trust, seconds=0.5)
         assert b"canary" not in wire.heard
 
 

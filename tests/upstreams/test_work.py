@@ -33,16 +33,13 @@ async def read(work: Work, times: int) -> None:
 
 async def test_an_ordinary_answer_is_not_held_back_for_what_was_done_for_others() -> None:
     turns = Told()
-    work = Work(turns)
     for _ in range(3):
-        work.begin()
-        await read(work, FREE_READS - 1)
+        await read(Work(turns), FREE_READS - 1)
     assert turns.given_back == []
 
 
 async def test_an_answer_without_an_end_gives_time_back() -> None:
     turns = Told()
     work = Work(turns)
-    work.begin()
     await read(work, FREE_READS + 10)
     assert len(turns.given_back) >= 10

@@ -89,11 +89,10 @@ class Work:
             await self._turns.give_back(spent)
             self._since = time.thread_time()
 
-    def begin(self) -> None:
-        """Start anew for a request that goes out: the work until now was for others."""
-        self._since = time.thread_time()
-        self._spent = 0.0
-        self._free = FREE_READS
+    def charge(self, spent: float) -> None:
+        """Count what was spent on this connection while it was waited for."""
+        if not self._free:
+            self._spent += spent
 
     def wait(self) -> None:
         """Note that nothing is done for this connection from now on, until data comes."""

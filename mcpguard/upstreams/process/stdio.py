@@ -201,7 +201,7 @@ class Stdio:
             coming.set_result(data)
         except BlockingIOError:
             return
-        except Exception as error:  # noqa: BLE001 - it is raised again, by whoever waits
+        except PipeClosed as error:
             coming.set_exception(error)
         self._stop()
 

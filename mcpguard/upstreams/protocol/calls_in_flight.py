@@ -163,7 +163,7 @@ class InFlight:
         if self._overdue and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
             raise Overdue
 
-    async def ended(self) -> None:
+    async def wait_until_over(self) -> None:
         """Return once the call is over."""
         if not self.is_over:
             self._ended = self._ended or anyio.Event()

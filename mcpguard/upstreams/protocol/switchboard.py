@@ -64,7 +64,7 @@ class Switchboard:
     async def idle(self) -> None:
         """Return once no call is in progress."""
         while self.calls:
-            await next(iter(self.calls.values())).ended()
+            await next(iter(self.calls.values())).wait_until_over()
 
     def take_notification(self, method: str, params: Params, origin: Origin | None) -> None:
         """Handle a notification of the server."""

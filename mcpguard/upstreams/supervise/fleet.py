@@ -188,7 +188,8 @@ class Fleet:
         # A client of the handshake era may need another connection (`second_connection`).
         if client is not None and connection.modern and client.era is not Era.MODERN:
             return None
-        return Turn(supervisor, caller, self._seconds_at(server)) if turns.take_free() else None
+        seconds = server.declared.timeout or self._around.settings.call_seconds
+        return Turn(supervisor, caller, seconds) if turns.take_free() else None
 
     async def turn(self, name: str, call: PlaceRequest) -> Turn:
         """Wait for a slot at this server, and take it. Raises Busy, Unsettling or Unreachable."""
@@ -206,15 +207,12 @@ class Fleet:
         if supervisor.connection is None:
             supervisor.turns.give_back()
             raise Unreachable
-        return Turn(supervisor, call.caller, self._seconds_at(server))
+        return Turn(supervisor, call.caller, server.declared.timeout or self._around.settings.call_seconds)
 
     def unwatch(self, name: str, uri: str, holder: object) -> None:
         """End a subscription, if it exists."""
         if (server := self._servers.get(name)) is not None:
             server.current.watching.drop(uri, holder)
-
-    def _seconds_at(self, server: Succession) -> float:
-        return server.declared.timeout or self._around.settings.call_seconds
 
     def _adjust(self) -> None:
         # Called before `run` as well: what is wanted then is started when it runs.

@@ -6,48 +6,36 @@ Rules kept here:
 2. The guard never connects to its own listeners: the peer of a connection is checked before a byte is sent.
 3. Each server has at most one name resolution in progress. The threads that resolve names are few and shared, and a
    slow name server must not occupy all of them.
-4. The head and the body of a request are sent together; a failed connection reports whether anything may have been
-   sent.
-5. The bytes before the head of a response are limited, and so is the number of informational heads (1xx).
-6. However much a server sends, and over however many connections, reading it does not starve other servers
-   (`fair_reading`).
+4. A connection that cannot be made reports that nothing was sent.
+5. However many connections a server has, they share one turn (`fair_reading`).
 """
 
+import asyncio
 import errno
 import os
 import re
-import select
+import socket
 import ssl
-from collections.abc import Collection, Iterable
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Collection
+from contextlib import AsyncExitStack, ExitStack
 from functools import cache
 from ipaddress import IPv6Address, ip_address
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
-import httpcore2
 from anyio import aclose_forcefully, to_thread
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
-from anyio.streams.tls import TLSAttribute, TLSStream
 
 from mcpguard.upstreams.exchange.endings import Unsent
-from mcpguard.upstreams.process.fair_reading import ConnectionTurns, Work
+from mcpguard.upstreams.process.fair_reading import ConnectionTurns
 from mcpguard.upstreams.transports.addresses import Address, ForbiddenAddress, Network, allowed_addresses
 
 CONNECT_SECONDS = 10.0
 CHUNK = 32_768
-TOGETHER = 65_536
-HEAD_CHUNK = 8_192
-LONGEST_HEAD = 102_400
-MOST_INFORMATIONAL = 16
 _OLD_VERSIONS = frozenset({"UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION", "VERSION_TOO_LOW"})
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"})
 _ALERT = re.compile("^(SSLV3|TLSV1|TLSV13)_ALERT_")
-_FINAL = re.compile(rb"(?:\A|\n)HTTP/1\.[0-9] [2-9]")
-_INFORMATIONAL = re.compile(rb"(?:\A|\n)HTTP/1\.[0-9] 1")
-_READ = httpcore2.ReadError
-_WRITE = httpcore2.WriteError
-_BROKEN = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
+Made = TypeVar("Made", bound=asyncio.BaseProtocol)
 
 
 class Dialing:
@@ -87,33 +75,48 @@ def _of_this_machine() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-class Dialer(httpcore2.AsyncNetworkBackend):
+class Dialer:
     """Makes the connections to one server."""
 
     def __init__(self, dialing: Dialing) -> None:
+        self.turns = ConnectionTurns()
         self._dialing = dialing
-        self._turns = ConnectionTurns()
         # One resolution at a time for each server: a thread waits for a slow name server, and there are few threads.
         self._resolving = anyio.Lock()
         self._resolutions = 0
         self._resolved: tuple[str, int, tuple[Address, ...]] | None = None
 
-    async def connect_tcp(
+    async def connect(
         self,
         host: str,
         port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 - the pool's interface
-        local_address: str | None = None,  # noqa: ARG002
-        socket_options: Iterable[Any] | None = None,  # noqa: ARG002
-    ) -> httpcore2.AsyncNetworkStream:
+        make: Callable[[], Made],
+        trust: ssl.SSLContext | None,
+        seconds: float = CONNECT_SECONDS,
+    ) -> Made:
+        """Connect to a checked address of the host, and with `trust` agree on TLS. Returns the protocol.
+
+        Raises Unsent.
+        """
         try:
-            with anyio.fail_after(timeout):
+            with anyio.fail_after(seconds):
                 stream = await self.dial(host, port)
         except TimeoutError:
             raise Unsent(f"connecting to {host} timed out") from None
         except ForbiddenAddress as error:
             raise Unsent(str(error)) from error
-        return Wire(stream, host, Work(self._turns))
+        try:
+            with anyio.fail_after(seconds):
+                return await _handed_over(stream, host, make, trust)
+        except TimeoutError:
+            raise Unsent(f"the TLS handshake with {host} timed out") from None
+        except ssl.SSLCertVerificationError as error:
+            raise Unsent(f"the certificate of {host} is invalid: {error.verify_message}") from error
+        except ssl.SSLError as error:
+            raise Unsent(f"the TLS handshake with {host} failed: {_reason(error)}") from error
+        except (OSError, EOFError, ValueError) as error:
+            what = f"the TLS handshake with {host} failed: it closed the connection"
+            raise Unsent(what if trust is not None else f"{host} closed the connection immediately") from error
 
     async def dial(self, host: str, port: int) -> SocketStream:
         """Connect to a checked address of the host. Raises ForbiddenAddress or Unsent."""
@@ -157,111 +160,19 @@ class Dialer(httpcore2.AsyncNetworkBackend):
         return stream
 
 
-class Wire(httpcore2.AsyncNetworkStream):
-    """One connection. Written bytes are sent when something is read, or when they exceed a limit."""
-
-    def __init__(self, stream: ByteStream, host: str, work: Work) -> None:
-        self.work = work
-        self._stream = stream
-        self._host = host
-        self._unsent = bytearray()
-        self._in_head = True
-        self._head_bytes = 0
-        self._informational = 0
-        self._socket = _known(stream, SocketAttribute.raw_socket)
-        self._poll = select.poll()
-        self._poll.register(self._socket, select.POLLIN)
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109, ARG002
-        if self._unsent:
-            try:
-                await self._send()
-            except _WRITE:  # a server may answer and close before it has read the whole request
-                self._unsent.clear()
-        await self.work.give_way()
-        self.work.wait()
-        try:
-            data = await self._stream.receive(min(max_bytes, HEAD_CHUNK if self._in_head else CHUNK))
-        except anyio.EndOfStream:
-            return b""
-        except _BROKEN as error:
-            raise _READ from error
-        finally:
-            self.work.come()
-        if self._in_head:
-            self._look_at_head(data)
-        return data
-
-    def has_head(self) -> None:
-        """Note that the head of the answer is complete and its body follows."""
-        self._in_head = False
-
-    def _look_at_head(self, data: bytes) -> None:
-        """Count the bytes and heads before the answer's body. Raises RemoteProtocolError beyond the limits."""
-        final = _FINAL.search(data)
-        self._head_bytes += len(data)
-        self._informational += len(_INFORMATIONAL.findall(data, 0, final.start() if final else len(data)))
-        if self._head_bytes > LONGEST_HEAD + HEAD_CHUNK or self._informational > MOST_INFORMATIONAL:
-            raise httpcore2.RemoteProtocolError("too many bytes or heads before the answer")
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109, ARG002
-        if not self._in_head or not self._unsent:
-            self._expect_head()
-        self._unsent += buffer
-        # Beyond this size head and body are not worth joining, and the memory would be held twice.
-        if len(self._unsent) > TOGETHER:
-            await self._send()
-
-    def _expect_head(self) -> None:
-        self.work.begin()
-        self._in_head = True
-        self._head_bytes = self._informational = 0
-
-    async def _send(self) -> None:
-        data = bytes(self._unsent)
-        self._unsent.clear()
-        try:
-            await self._stream.send(data)
-        except _BROKEN as error:
-            raise _WRITE from error
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the pool's interface
-    ) -> "Wire":
-        async with AsyncExitStack() as otherwise:
-            otherwise.push_async_callback(aclose_forcefully, self._stream)
-            with anyio.move_on_after(timeout):
-                stream = await self._encrypted(ssl_context, server_hostname)
-                otherwise.pop_all()
-                return Wire(stream, self._host, self.work)
-        raise Unsent(f"the TLS handshake with {self._host} timed out")
-
-    async def _encrypted(self, context: ssl.SSLContext, hostname: str | None) -> TLSStream:
-        try:
-            return await TLSStream.wrap(
-                self._stream, server_side=False, hostname=hostname, ssl_context=context, standard_compatible=False
-            )
-        except ssl.SSLCertVerificationError as error:
-            raise Unsent(f"the certificate of {self._host} is invalid: {error.verify_message}") from error
-        except ssl.SSLError as error:
-            raise Unsent(f"the TLS handshake with {self._host} failed: {_reason(error)}") from error
-        except (*_BROKEN, ValueError) as error:
-            raise Unsent(f"the TLS handshake with {self._host} failed: it closed the connection") from error
-
-    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - the pool's interface
-        match info:
-            case "ssl_object":
-                return _known(self._stream, TLSAttribute.ssl_object)
-            case "is_readable":  # data on an idle connection can only be its end
-                return self._socket.fileno() < 0 or bool(self._poll.poll(0))
-            case _:
-                return None
+async def _handed_over(stream: SocketStream, host: str, make: Callable[[], Made], trust: ssl.SSLContext | None) -> Made:
+    """Hand an open connection over to a protocol of its own, encrypted with `trust`."""
+    # The stream closes its own descriptor, and the connection stays open with ours.
+    own = socket.socket(fileno=os.dup(_known(stream, SocketAttribute.raw_socket).fileno()))
+    with ExitStack() as otherwise:
+        otherwise.callback(own.close)
+        await aclose_forcefully(stream)
+        own.setblocking(False)
+        _, made = await asyncio.get_running_loop().create_connection(
+            make, sock=own, ssl=trust, server_hostname=host if trust is not None else None
+        )
+        otherwise.pop_all()
+    return made
 
 
 def _reason(error: ssl.SSLError) -> str:
@@ -272,12 +183,6 @@ def _reason(error: ssl.SSLError) -> str:
     if reason in _NO_TLS:
         return "it does not speak TLS on this port"
     return _ALERT.sub("", reason).lower().replace("_", " ")
-
-
-def wire_of(response: httpcore2.Response) -> Wire:
-    """Return the connection that an answer came over."""
-    wire: Wire = response.extensions["network_stream"]
-    return wire
 
 
 def _end(stream: SocketStream, which: object) -> tuple[Address, int]:

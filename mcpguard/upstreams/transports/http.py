@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from mcpguard.codec.messages import Notification, Result
+from mcpguard.codec.messages import BadMessage, Notification, Result, dumps, read
 from mcpguard.upstreams.exchange.attribution import RequestOrigins
 from mcpguard.upstreams.exchange.conversation import (
     Bounds,
@@ -31,7 +31,8 @@ from mcpguard.upstreams.exchange.conversation import (
     ServerError,
     StandingRequest,
 )
-from mcpguard.upstreams.exchange.endings import SessionLost, Unsent
+from mcpguard.upstreams.exchange.endings import SessionLost, Unsayable, Unsent
+from mcpguard.upstreams.exchange.message_reader import LARGE
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.http_headers import INITIALIZE, Heading
@@ -40,7 +41,7 @@ from mcpguard.upstreams.transports.http_posts import Posts
 from mcpguard.upstreams.transports.http_pushes import Pushes, PushRequest
 from mcpguard.upstreams.transports.http_questions import HttpQuestions
 from mcpguard.upstreams.transports.http_streams import Waits
-from mcpguard.upstreams.transports.remotes import Remote
+from mcpguard.upstreams.transports.remotes import BadRemote, Remote
 
 INITIALIZED = "notifications/initialized"
 CANCELLED = "notifications/cancelled"
@@ -64,6 +65,7 @@ class Http:
         self.counts = Counts()
         self.artifact: str | None = None
         self._pool = pool
+        self._bounds = bounds
         self._waits = waits
         self._heading = Heading(remote)
         self._posts = Posts(pool, self._heading, tasks, self.counts, self.end)
@@ -95,24 +97,38 @@ class Http:
         """
         if self._ended is not None:
             raise Unsent(str(self._ended))
-        asked = PushRequest(next(self._numbers), origin, self._heading.modern(params) is not None)
-        with anyio.CancelScope() as scope:
-            self._in_progress[asked.id] = scope
+        id_, heading = next(self._numbers), self._heading
+        version = heading.version if heading.is_modern else heading.modern(params)
+        members = {"jsonrpc": "2.0", "id": id_, "method": method}
+        try:
+            head = heading.asking(method, params, version, headers)
+            body = dumps(members if params is None else members | {"params": params})
+        except (BadRemote, UnicodeEncodeError) as error:
+            raise Unsayable("the request cannot be encoded") from error
+        with anyio.CancelScope() as self._in_progress[id_]:
             if not isinstance(origin, StandingRequest):
-                self._whose.origins[asked.id] = origin
+                self._whose.origins[id_] = origin
             try:
-                answer = await self._questions.ask(asked, method, params, headers)
+                reply = await self._pool.send("POST", head, body)
+                # Nearly always the answer is a JSON text that came whole with its head.
+                if heading.is_modern and reply.is_plain and len(reply.content) <= LARGE:
+                    with suppress(BadMessage):
+                        answer = read(reply.content, max_bytes=self._bounds.message_bytes, max_depth=self._bounds.depth)
+                        if isinstance(answer, Result) and answer.id == id_:
+                            return answer.result
+                asked = PushRequest(id_, origin, version is not None)
+                found = await self._questions.answer_in(reply, asked, method)
             except anyio.get_cancelled_exc_class():
-                self._whose.cancel(asked.id)
+                self._whose.cancel(id_)
                 # Only noted here and sent by another task: this one is being cancelled, and cannot wait for the server.
-                self._take_back(asked, method)
+                self._take_back(id_, method, modern=version is not None)
                 raise
             finally:
-                del self._in_progress[asked.id]
-                self._whose.origins.pop(asked.id, None)
-            if isinstance(answer, Result):
-                return answer.result
-            raise ServerError(answer.error)
+                del self._in_progress[id_]
+                self._whose.origins.pop(id_, None)
+            if isinstance(found, Result):
+                return found.result
+            raise ServerError(found.error)
         raise TransportEnded(str(self._ended))
 
     async def notify(self, method: str, params: Params = None) -> None:
@@ -135,8 +151,9 @@ class Http:
         try:
             # Not before the handshake: a server may refuse a stream without a session.
             await self._greeted.wait()
-            with self._listening:
-                await self._questions.listen()
+            if self._ended is None:
+                with self._listening:
+                    await self._questions.listen()
             await self._over.wait()
         finally:
             self.end(TransportEnded("the conversation was ended"))
@@ -162,10 +179,10 @@ class Http:
             async with await self._pool.send("DELETE", self._heading.answering()):
                 pass
 
-    def _take_back(self, asked: PushRequest, method: str) -> None:
+    def _take_back(self, id_: int, method: str, *, modern: bool) -> None:
         """Send a cancellation, up to 2025-11-25: in that era closing the stream cancels nothing."""
-        if self._ended is None and not asked.modern and method != INITIALIZE:
-            cancelled = Notification(CANCELLED, {"requestId": asked.id})
+        if self._ended is None and not modern and method != INITIALIZE:
+            cancelled = Notification(CANCELLED, {"requestId": id_})
             self._posts.send_soon(cancelled, self._waits.taken_back, whatever_happens=True)
 
 

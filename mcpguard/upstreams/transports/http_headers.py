@@ -10,7 +10,7 @@ Rules kept here:
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
 from mcpguard.codec import envelope
 from mcpguard.codec.headers.header_values import NAMED_BY, encode_header
@@ -40,7 +40,9 @@ class Heading:
         self._origin = remote.place.origin
         named = any(name.lower() == b"user-agent" for name, _ in remote.fields)
         self._configured = remote.fields if named else (_AGENT, *remote.fields)
-        self._version: str | None = None
+        self.version: str | None = None
+        self.is_modern = False
+        """Whether a revision of the modern era was negotiated: `version`."""
         self._session: tuple[bytes, tuple[str, str, int]] | None = None
 
     @property
@@ -48,17 +50,17 @@ class Heading:
         return self._session is not None
 
     def speak(self, version: str) -> None:
-        self._version = version
+        self.version, self.is_modern = version, version in envelope.MODERN
         # The modern era has no sessions: an id that a server gave earlier must not tie requests together.
-        if version in envelope.MODERN:
+        if self.is_modern:
             self._session = None
 
     def modern(self, params: Params) -> str | None:
         """Return the revision in which these parameters are sent, if it is of the modern era."""
-        if self._version is not None and self._version not in envelope.MODERN:
+        if self.version is not None and self.version not in envelope.MODERN:
             return None
-        said = envelope.meta(params).get(envelope.PROTOCOL, self._version)
-        return said if isinstance(said, str) and _VERSION.fullmatch(said) else self._version
+        said = envelope.meta(params).get(envelope.PROTOCOL, self.version)
+        return said if isinstance(said, str) and _VERSION.fullmatch(said) else self.version
 
     def take_session(self, reply: Reply) -> None:
         """Remember the session in the answer to `initialize`, if there is one. Raises NoUsableAnswer for an invalid
@@ -74,47 +76,42 @@ class Heading:
         """Tell whether the request for this reply carried the session's id."""
         return self._session is not None and self._session[1] == reply.place.origin
 
-    def asking(self, method: str, params: Params, extra: Mapping[str, str] | None = None) -> Headers:
-        """Return the headers for a request or a notification."""
-        version = self.modern(params)
+    def asking(
+        self, method: str, params: Params, version: str | None, extra: Mapping[str, str] | None = None
+    ) -> Headers:
+        """Return the headers for a request or a notification in a revision of the modern era, or in an earlier one.
+
+        Raises BadRemote.
+        """
         if version is None:
-            return self._with(_POST, in_session=method != INITIALIZE)
-        said = [*_POST, (b"MCP-Protocol-Version", version.encode()), (b"Mcp-Method", _encoded(method))]
-        if (name := _named(method, params)) is not None:
-            said.append((b"Mcp-Name", _encoded(name)))
-        return self._with(said + parameter_headers(extra or {}), in_session=False)
+            return partial(self._at, _POST, in_session=method != INITIALIZE)
+        said = [
+            *_POST,
+            (b"MCP-Protocol-Version", version.encode()),
+            (b"Mcp-Method", encode_header(method).encode()),
+        ]
+        key = "taskId" if method.startswith("tasks/") else NAMED_BY.get(method)
+        if params is not None and key is not None and isinstance(name := params.get(key), str):
+            said.append((b"Mcp-Name", encode_header(name).encode()))
+        return partial(self._at, said + parameter_headers(extra) if extra else said, in_session=False)
 
     def answering(self) -> Headers:
         """Return the headers for an answer to a server's request."""
-        return self._with(_POST)
+        return partial(self._at, _POST)
 
     def listening(self, last_id: str = "") -> Headers:
         """Return the headers for a stream of events, resumed after `last_id` if that is not empty."""
         resumed = [(b"Last-Event-ID", last_id.encode())] if _SENDABLE.fullmatch(last_id) else []
-        return self._with(_GET + resumed)
+        return partial(self._at, _GET + resumed)
 
-    def _with(self, said: list[Header], *, in_session: bool = True) -> Headers:
+    def _at(self, said: list[Header], place: RemotePlace, *, in_session: bool = True) -> list[Header]:
         """Return these headers together with those that depend on the place."""
-
         # Computed anew for every place: after a redirection to another origin, credentials and session stay behind.
-        def headers(place: RemotePlace) -> list[Header]:
-            found = [*said]
-            if place.origin == self._origin:
-                found += self._configured
-            if in_session and self._version is not None:
-                found.append((b"MCP-Protocol-Version", self._version.encode()))
-            if in_session and self._session is not None and self._session[1] == place.origin:
-                found.append((b"Mcp-Session-Id", self._session[0]))
-            return found
-
-        return headers
-
-
-def _encoded(value: str) -> bytes:
-    return encode_header(value).encode()
-
-
-def _named(method: str, params: Params) -> str | None:
-    key = "taskId" if method.startswith("tasks/") else NAMED_BY.get(method)
-    name: Any = (params or {}).get(key) if key else None
-    return name if isinstance(name, str) else None
+        found = [*said]
+        if place.origin == self._origin:
+            found += self._configured
+        if in_session and self.version is not None:
+            found.append((b"MCP-Protocol-Version", self.version.encode()))
+        if in_session and self._session is not None and self._session[1] == place.origin:
+            found.append((b"Mcp-Session-Id", self._session[0]))
+        return found

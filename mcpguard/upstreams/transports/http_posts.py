@@ -60,7 +60,7 @@ class Posts:
         except UnicodeEncodeError as error:
             raise Unsayable("the message holds half a character (a lone surrogate) and cannot be encoded") from error
         headers = (
-            self._heading.asking(message.method, message.params)
+            self._heading.asking(message.method, message.params, self._heading.modern(message.params))
             if isinstance(message, Notification)
             else self._heading.answering()
         )

@@ -1,4 +1,4 @@
-"""Makes one request over HTTP and reads its response in either form; also reads the stream without a request.
+"""Reads the response to a request over HTTP in either form; also reads the stream without a request.
 
 Rules kept here:
 1. The response is a JSON body or an event on a stream. Anything else is not a response.
@@ -7,15 +7,13 @@ Rules kept here:
 3. Once the response has arrived, the end of the stream is not awaited.
 """
 
-from collections.abc import Mapping
 from functools import partial
 
 import anyio
 import structlog
 
-from mcpguard.codec.messages import Request, write
-from mcpguard.upstreams.exchange.conversation import Bounds, Params
-from mcpguard.upstreams.exchange.endings import NoUsableAnswer, SessionLost, TooLarge, Unsayable
+from mcpguard.upstreams.exchange.conversation import Bounds
+from mcpguard.upstreams.exchange.endings import NoUsableAnswer, SessionLost, TooLarge
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.transports.http_headers import INITIALIZE, Heading
 from mcpguard.upstreams.transports.http_pool import HttpPool
@@ -23,7 +21,6 @@ from mcpguard.upstreams.transports.http_posts import Posts
 from mcpguard.upstreams.transports.http_pushes import Pushes, PushRequest
 from mcpguard.upstreams.transports.http_replies import EVENTS, JSON, Reply, refusal
 from mcpguard.upstreams.transports.http_streams import Answer, ResumableStream, Waits
-from mcpguard.upstreams.transports.remotes import BadRemote
 
 MOST_FAILURES = 3
 BROKEN_OFF = "the server closed the connection before its answer was complete"
@@ -37,7 +34,7 @@ class _NoStream(NoUsableAnswer):
 
 
 class HttpQuestions:
-    """Makes requests to one server, and listens to it."""
+    """Reads the answers of one server, and listens to it."""
 
     def __init__(
         self, pool: HttpPool, heading: Heading, posts: Posts, pushes: Pushes, bounds: Bounds, waits: Waits
@@ -49,14 +46,8 @@ class HttpQuestions:
         self._bounds = bounds
         self._waits = waits
 
-    async def ask(self, asked: PushRequest, method: str, params: Params, extra: Mapping[str, str] | None) -> Answer:
-        """Make a request and return its answer. Raises ServerError, or TransportEnded when there will be none."""
-        try:
-            headers = self._heading.asking(method, params, extra)
-            body = write(Request(asked.id, method, params))
-        except (BadRemote, UnicodeEncodeError) as error:
-            raise Unsayable("the request cannot be encoded") from error
-        reply = await self._pool.send("POST", headers, body)
+    async def answer_in(self, reply: Reply, asked: PushRequest, method: str) -> Answer:
+        """Return the answer in the reply to a request. Raises ServerError, or TransportEnded where there is none."""
         async with reply:
             if method == INITIALIZE and reply.ok:
                 # Before the body is read: a request on the stream may need an answer within the session.

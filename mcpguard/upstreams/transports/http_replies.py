@@ -1,22 +1,28 @@
 """Reads HTTP responses: head first, then the body in pieces up to a limit.
 
 Rules kept here:
-1. A body is read only up to a limit. Nothing is decompressed: a small body could expand to gigabytes (a zip bomb).
-2. Reading never starves other servers: they get time between pieces, however small the pieces are (`fair_reading`).
-3. A JSON-RPC error from the server is kept unchanged. Of any other error only the status is repeated and, if
+1. A reply has one length. Two lengths, a length and chunks, chunks within another encoding, and a change of protocol
+   are refused; only a reply without a length ends with its connection.
+2. The bytes before the body are limited, and so are header fields, informational heads (1xx), and what chunks and
+   trailers add to a body.
+3. A body is read only up to a limit. Nothing is decompressed: a small body could expand to gigabytes (a zip bomb).
+4. Reading never starves other servers: they get time between pieces, however small the pieces are (`fair_reading`).
+5. A JSON-RPC error from the server is kept unchanged. Of any other error only the status is repeated and, if
    credentials are requested, the challenge, so that they can be obtained.
 """
 
+import asyncio
 import re
-from typing import Any, Self, cast
+import time
+from typing import Any, Protocol, Self
 
-import httpcore2
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from mcpguard.codec.messages import BadMessage, Failure
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Bounds, ServerError
 from mcpguard.upstreams.exchange.endings import NoUsableAnswer, TooLarge
 from mcpguard.upstreams.exchange.message_reader import ServerMessageReader
-from mcpguard.upstreams.transports.dialing import wire_of
+from mcpguard.upstreams.process.fair_reading import ConnectionTurns, Work
 from mcpguard.upstreams.transports.remotes import RemotePlace
 
 JSON = b"application/json"
@@ -25,26 +31,110 @@ UNAUTHORIZED = 401
 FORBIDDEN = 403
 NOT_FOUND = 404
 SLICE = 2048
+LONGEST_HEAD = 135_168
+MOST_FIELDS = 256
+MOST_INFORMATIONAL = 16
+MOST_PER_BYTE = 17
+"""Bytes that may come for each byte of a body: a chunk of one byte has six."""
 LONGEST_CHALLENGE = 2048
-_FAILED = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError)
+_SWITCHING = 101
+_ONLY_ONCE = frozenset({b"content-length", b"transfer-encoding"})
 _UNPRINTABLE = re.compile(rb"[^\x20-\x7e]")
+BROKE_OFF = "the connection broke in the middle of the answer"
+
+
+class ReplyCarrier(Protocol):
+    """The connection that a reply comes over."""
+
+    turns: ConnectionTurns
+
+    def resume(self) -> None:
+        """Read on."""
+        ...
+
+    def leave(self) -> None:
+        """End the request, and keep the connection only if its reply was read to the end."""
+        ...
+
+
+class _Refused(Exception):
+    """The reply cannot be trusted to end where it says."""
 
 
 class Reply:
-    """The head of a reply, and its body as it comes. Its holder has to close it."""
+    """The head of a reply, and its body as it comes. Its holder has to close it.
 
-    def __init__(self, response: httpcore2.Response, place: RemotePlace) -> None:
-        self.status = response.status
+    The parser calls the methods that begin with `on_`.
+    """
+
+    def __init__(self, wire: ReplyCarrier, place: RemotePlace) -> None:
         self.place = place
-        self._headers = response.headers
-        self._stream = cast("Any", response.stream)
-        self._pieces = aiter(self._stream)
+        self.status = 0
+        self.headers: dict[bytes, bytes] = {}
+        """By their names in lower case; of several with one name the first."""
+        self.content = bytearray()
+        """What has come of the body and was not taken yet."""
+        self.is_whole = False
+        self.is_plain = False
+        """Whether it is a JSON text, nothing more, that has come whole."""
+        self.has_head = False
+        self.ends_with_connection = False
+        self.leaves_connection = False
+        """Whether the connection can carry another request after this one."""
+        self.raw = self.received = 0
+        self.waiting: asyncio.Future[None] | None = None
+        self.error: NoUsableAnswer | None = None
+        self.parser = HttpResponseParser(self)
+        self.work: Work | None = None
+        self.wire: ReplyCarrier | None = wire
+        self._fields = self._informational = 0
         self._slices = memoryview(b"")
-        wire = wire_of(response)
-        # From here on larger pieces may be read: the limit for heads does not hold for the body.
-        wire.has_head()
-        self._work = wire.work
         self._passed_on = False
+
+    def on_message_begin(self) -> None:
+        if self.is_whole:
+            self.leaves_connection = False
+            raise _Refused
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._fields += 1
+        if self._fields > MOST_FIELDS:
+            raise _Refused
+        name = name.lower()
+        # The parser refuses two lengths as well; of two encodings it would follow the last, and we the first.
+        if name in _ONLY_ONCE and name in self.headers:
+            raise _Refused
+        if not self.has_head:  # otherwise it is a trailer, which changes nothing
+            self.headers.setdefault(name, value)
+
+    def on_headers_complete(self) -> None:
+        status, headers = self.parser.get_status_code(), self.headers
+        if status < 200:  # the final head follows
+            self._informational += 1
+            if status == _SWITCHING or self._informational > MOST_INFORMATIONAL:
+                raise _Refused
+            headers.clear()
+            return
+        chunked = headers.get(b"transfer-encoding")
+        # The parser refuses two lengths. Chunks within another encoding it would read to the end of the connection.
+        if chunked is not None and (chunked.strip().lower() != b"chunked" or self.parser.get_http_version() != "1.1"):
+            raise _Refused
+        self.status, self.has_head = status, True
+        self.ends_with_connection = chunked is None and b"content-length" not in headers and status not in (204, 304)
+
+    def on_body(self, data: bytes) -> None:
+        self.content += data
+        self.received += len(data)
+
+    def on_message_complete(self) -> None:
+        if self.has_head:
+            self.is_whole = True
+            self.leaves_connection = self.parser.should_keep_alive()
+            self.is_plain = (
+                self.status == 200
+                and self.headers.get(b"content-type") == JSON
+                and b"content-encoding" not in self.headers
+            )
 
     async def __aenter__(self) -> Self:
         return self
@@ -67,9 +157,13 @@ class Reply:
         """The content type, in lower case and without parameters."""
         return self.header(b"content-type").partition(b";")[0].strip().lower()
 
+    @property
+    def is_compressed(self) -> bool:
+        return self.header(b"content-encoding").strip().lower() not in (b"", b"identity")
+
     def header(self, name: bytes) -> bytes:
         """Return the first header with this name, empty if there is none."""
-        return next((value for key, value in self._headers if key.lower() == name), b"")
+        return self.headers.get(name, b"")
 
     async def piece(self) -> bytes:
         """Return the next few bytes, empty at the end. Raises NoUsableAnswer when the connection breaks."""
@@ -82,20 +176,40 @@ class Reply:
 
     async def give_way(self) -> None:
         """Wait, if this server has had more than its share. To be called between two small parts of the work."""
-        await self._work.give_way()
+        if self.work is not None:
+            await self.work.give_way()
 
     async def _next(self) -> bytes:
+        """Return what has come, at least one byte; empty at the end. Raises NoUsableAnswer."""
+        if self.work is None and self.wire is not None:
+            self.work = Work(self.wire.turns)
         await self.give_way()
+        while not self.content and not self.is_whole:
+            if self.error is not None:
+                raise self.error
+            if self.wire is None:
+                raise NoUsableAnswer(BROKE_OFF)
+            await self._more(self.wire)
+        data = bytes(self.content)
+        self.content.clear()
+        return data
+
+    async def _more(self, wire: ReplyCarrier) -> None:
+        self.waiting = asyncio.get_running_loop().create_future()
+        wire.resume()
+        if self.work is not None:
+            self.work.wait()
         try:
-            piece: bytes = await anext(self._pieces, b"")
-        except _FAILED as error:
-            raise NoUsableAnswer("the connection broke in the middle of the answer") from error
-        return piece
+            await self.waiting
+        finally:
+            self.waiting = None
+            if self.work is not None:
+                self.work.come()
 
     async def body(self, limit: int) -> bytes:
         """Return the whole body. Raises TooLarge or NoUsableAnswer."""
         # Never decompressed: a few kilobytes could become gigabytes.
-        if self.header(b"content-encoding").strip().lower() not in (b"", b"identity"):
+        if self.is_compressed:
             raise NoUsableAnswer("the server compressed its answer, which mcpguard does not accept")
         said = self.header(b"content-length")
         found = bytearray()
@@ -107,12 +221,31 @@ class Reply:
             found += piece
         raise TooLarge(f"the server's answer is longer than {limit} bytes")
 
+    def feed(self, data: memoryview) -> bool:
+        """Take what has come. Returns false where the connection cannot be read any further."""
+        began = time.thread_time() if self.work is not None else 0.0
+        self.raw += len(data)
+        try:
+            self.parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade):
+            return False
+        if self.work is not None:
+            self.work.charge(time.thread_time() - began)
+        return self.raw <= LONGEST_HEAD + MOST_PER_BYTE * self.received
+
     async def aclose(self) -> None:
         """Close the reply. The connection is kept if the body was read to its end; a reader elsewhere gets an error."""
-        # A generator that is just running cannot be closed from outside; its reader ends with the stream below.
-        if not self._pieces.ag_running:
-            await self._pieces.aclose()
-        await self._stream.aclose()
+        wire, self.wire = self.wire, None
+        if wire is not None:
+            wire.leave()
+        self.wake(NoUsableAnswer(BROKE_OFF))
+
+    def wake(self, error: NoUsableAnswer | None = None) -> None:
+        """Wake whoever waits for more of the reply."""
+        if error is not None and not self.is_whole:
+            self.error = self.error or error
+        if self.waiting is not None and not self.waiting.done():
+            self.waiting.set_result(None)
 
 
 async def refusal(reply: Reply, bounds: Bounds) -> ServerError:

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from urllib.parse import urljoin, urlsplit
 
-import httpcore2
-
 from mcpguard.domain.errors import GuardError
 
 Header = tuple[bytes, bytes]
@@ -47,21 +45,14 @@ class RemotePlace:
     host: str
     port: int
     target: str = field(repr=False)
-    url: httpcore2.URL = field(init=False, repr=False, compare=False)
+    origin: tuple[str, str, int] = field(init=False, repr=False, compare=False)
+    authority: str = field(init=False, repr=False, compare=False)
+    """Host and port, as in the `Host` header."""
 
     def __post_init__(self) -> None:
-        scheme, host, target = self.scheme.encode(), self.host.encode(), self.target.encode()
-        object.__setattr__(self, "url", httpcore2.URL(scheme=scheme, host=host, port=self.port, target=target))
-
-    @property
-    def origin(self) -> tuple[str, str, int]:
-        return self.scheme, self.host, self.port
-
-    @property
-    def authority(self) -> str:
-        """Host and port, as in the `Host` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+        object.__setattr__(self, "origin", (self.scheme, self.host, self.port))
+        object.__setattr__(self, "authority", host if self.port == PORTS[self.scheme] else f"{host}:{self.port}")
 
     def towards(self, reference: str) -> "RemotePlace":
         """Return the place that a reference leads to from here. Raises BadRemote."""

@@ -1,0 +1,159 @@
+"""Answers of a process that are handed over where they are read, and messages that are written where they are made."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from mcpguard.upstreams.process.environment import environment
+from mcpguard.upstreams.process.fair_reading import GO
+from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, stdio
+from tests.patience import PATIENCE
+
+pytestmark = pytest.mark.anyio
+LIMIT = 100_000
+SAY = """
+import json, os, sys
+for line in sys.stdin:
+    for piece in json.loads(line):
+        os.write(1, piece.encode())
+        open("go").read()
+"""
+"""Writes each of the pieces that it is sent, and waits for the test after each."""
+LENGTHS = """
+import sys
+open("go").read()
+for line in sys.stdin.buffer:
+    print("[%d]" % len(line.strip()), flush=True)
+"""
+
+
+class Spoken:
+    """A process, and what of its output was handed over at once (`taken`) and what was received (`received`)."""
+
+    def __init__(self, server: Stdio, go: Path) -> None:
+        self.server = server
+        self.taken: list[bytes] = []
+        self.received: list[bytes] = []
+        self.takes = True
+        self._go = go
+        self.has_received = anyio.Event()
+        self._moved = anyio.Event()
+        server.at_once = self._take
+
+    def _take(self, data: bytes) -> bool:
+        if self.takes:
+            self.taken.append(data)
+            self._moved.set()
+        return self.takes
+
+    async def receive(self) -> None:
+        while True:
+            self.received.append(await self.server.receive())
+            self.has_received.set()
+            self._moved.set()
+
+    async def go(self) -> None:
+        """Let the process write on."""
+        await anyio.to_thread.run_sync(self._go.write_bytes, b"go")
+
+    async def until(self, count: int) -> None:
+        """Wait until so many messages have come in either way."""
+        with anyio.fail_after(PATIENCE):
+            while len(self.taken) + len(self.received) < count:
+                self._moved = anyio.Event()
+                await self._moved.wait()
+
+
+@asynccontextmanager
+async def spoken(folder: Path, code: str = SAY) -> AsyncIterator[Spoken]:
+    """A process that is listened to."""
+    os.mkfifo(folder / "go")
+    launch = ProcessLaunch(sys.executable, ("-u", "-c", code), environment(os.environ, {}), folder)
+    async with stdio(launch, LIMIT, UpstreamLog(folder, "server", LIMIT)) as server, anyio.create_task_group() as tasks:
+        found = Spoken(server, folder / "go")
+        tasks.start_soon(found.receive)
+        yield found
+        tasks.cancel_scope.cancel()
+
+
+async def test_an_answer_that_is_one_line_wakes_nobody_but_who_asked(tmp_path: Path) -> None:
+    async with spoken(tmp_path) as found:
+        await anyio.wait_all_tasks_blocked()
+        assert found.server.put(json.dumps(['{"id":1}\n', '{"id":2}\n']).encode())
+        await found.until(1)
+        await found.go()
+        await found.until(2)
+        assert (found.taken, found.received) == ([b'{"id":1}\n', b'{"id":2}\n'], [])
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ['{"id":1}\n{"id":2}\n'],
+        ['{"id"', ':1}\n{"id":2}\n'],
+        ['{"id":1}\n{"id"', ":2}\n"],
+        ['{"method":"x"}\n', '{"method":"y"}\n'],
+        ['{"id":1,"text":["method"]}\n', '\n{"id":2}\n'],
+        ['{"id":1,"long":"' + "x" * 20_000 + '"}\n{"id":2}\n'],
+    ],
+    ids=["two at once", "a beginning", "an end", "no answers", "may be no answer, and a blank line", "a long one"],
+)
+async def test_whatever_else_comes_is_received_in_its_order(pieces: list[str], tmp_path: Path) -> None:
+    async with spoken(tmp_path) as found:
+        await anyio.wait_all_tasks_blocked()
+        assert found.server.put(json.dumps(pieces).encode())
+        for _ in pieces:
+            await found.go()
+        await found.until(2)
+        said = [line.encode() for line in "".join(pieces).split("\n") if line]
+        assert (found.received, found.taken) == (said, [])
+
+
+async def test_what_nobody_wants_at_once_is_received(tmp_path: Path) -> None:
+    async with spoken(tmp_path) as found:
+        await anyio.wait_all_tasks_blocked()
+        found.takes = False
+        assert found.server.put(b'["{\\"id\\":1}\\n"]')
+        await found.until(1)
+        assert found.received == [b'{"id":1}']
+
+
+async def test_whoever_sends_answers_without_end_is_read_only_for_its_share(tmp_path: Path) -> None:
+    """What is over the share is received by the task that waits before it reads on."""
+
+    def busy(data: bytes) -> bool:
+        end = time.thread_time() + 2 * GO
+        while time.thread_time() < end:
+            pass
+        return take(data)
+
+    async with spoken(tmp_path, "import os\nwhile True: os.write(1, b'{\"id\":1}\\n')") as found:
+        take, found.server.at_once = found._take, busy
+        with anyio.fail_after(PATIENCE):
+            await found.has_received.wait()
+
+
+async def test_a_message_that_does_not_fit_is_written_whole_before_the_next_one(tmp_path: Path) -> None:
+    big = b"[" + b"1" * 3_000_000 + b"]"
+    async with spoken(tmp_path, LENGTHS) as found:
+        assert found.server.put(big), "the pipe takes some of it, and the rest is kept"
+        assert not found.server.put(b"{}"), "that would be read as its rest"
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(found.server.send, b"{}")
+            await found.go()
+        await found.until(2)
+        assert [json.loads(each) for each in (*found.taken, *found.received)] == [[len(big)], [2]]
+
+
+async def test_a_process_that_has_closed_its_input_takes_nothing(tmp_path: Path) -> None:
+    async with spoken(tmp_path, "import os, sys\nos.close(0)\nos.write(1, b'[]\\n')\nopen('go').read()") as found:
+        await found.until(1)
+        assert not found.server.put(b"{}")
