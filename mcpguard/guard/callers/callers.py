@@ -83,11 +83,9 @@ class Callers:
         """When a caller showed its token or called last; None: not since the guard started."""
         return self._came.get(id_)
 
-    def holds(self, caller: Caller) -> bool:
-        """Tell whether this caller is still one, neither revoked nor expired."""
-        return self.is_known(caller.id)
-
-    def is_known(self, id_: str) -> bool:
+    def holds(self, caller: Caller | str) -> bool:
+        """Tell whether this caller, or the one with this id, is still one, neither revoked nor expired."""
+        id_ = caller if isinstance(caller, str) else caller.id
         found = self._grants.get(id_)
         return found[0].holds(self._clock.now()) if found is not None else id_ in self._others
 

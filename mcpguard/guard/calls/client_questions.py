@@ -24,7 +24,6 @@ from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.calls.records import Opening, RecordKind
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.reasons import Reason
-from mcpguard.domain.servers.launches import Era
 from mcpguard.guard.calls.question_limits import QuestionLimits
 from mcpguard.guard.calls.screening import Screener, ScreeningNotes, rules_of
 from mcpguard.inspection.replies.screening import ScreenedReply
@@ -48,6 +47,7 @@ class ClientQuestions:
         desk: QuestionLimits,
         screener: Screener,
     ) -> None:
+        self.name, self.era = client.name, client.era
         self._client = client
         self._call = call
         self._permitted = permitted
@@ -65,14 +65,6 @@ class ClientQuestions:
     @property
     def _server(self) -> str:
         return self._call.capability.server
-
-    @property
-    def name(self) -> str:
-        return self._client.name
-
-    @property
-    def era(self) -> Era:
-        return self._client.era
 
     @property
     def capabilities(self) -> Capabilities:

@@ -97,8 +97,8 @@ class CallJudge:
         # A revoked token learns nothing, not even whether the server exists: so this comes before any lookup.
         if not self._is_caller(subject.caller):
             return JudgedCall(Deny(Reason.CALLER_REVOKED), ("caller.holds",), None, None, None)
-        known = self._servers.find(subject.capability.server)
-        pin = known.pins.get(subject.key) if known else None
+        known, key = self._servers.find(subject.capability.server), subject.key
+        pin = known.pins.get(key) if known else None
         effect: Effect | None = None
         look = NO_HOLD
         if known is None:
@@ -109,14 +109,15 @@ class CallJudge:
             # A resource may be covered by an approved template and yet be blocked by itself: then the block wins.
             own = known.pins.get((subject.capability.kind, subject.capability.name))
             is_resource = subject.capability.kind is CapabilityKind.RESOURCE
+            connected, listing = (True, known.listing) if subject.kept else self._servers.reached(known.name)
             situation = Situation(
                 subject.caller,
                 subject.capability,
                 known.upstream.standing,
                 enabled=known.enabled,
-                reachable=subject.kept or self._servers.is_reachable(known),
-                starting=self._servers.is_starting(known),
-                in_force=subject.kept or self._servers.is_in_force(known),
+                reachable=connected,
+                starting=not connected and self._servers.is_starting(known),
+                in_force=subject.kept or (listing is not None and listing is known.listing),
                 pin=pin,
                 covered=is_resource and is_under_prefix(known.upstream.prefixes, subject.capability.name),
                 blocked=own is not None and own.is_blocked,

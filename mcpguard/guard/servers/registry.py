@@ -184,28 +184,28 @@ class Registry:
     removal."""
 
     def __init__(self) -> None:
-        self._live: dict[str, ServerState] = {}
+        self.live: dict[str, ServerState] = {}
         self._tombstones: list[Upstream] = []
 
     def __iter__(self) -> Iterator[ServerState]:
-        return iter(tuple(self._live[name] for name in sorted(self._live)))
+        return iter(tuple(self.live[name] for name in sorted(self.live)))
 
     def find(self, name: str) -> ServerState | None:
-        return self._live.get(name)
+        return self.live.get(name)
 
     def get(self, name: str) -> ServerState:
         """The server of this name. Raises Unknown."""
-        known = self._live.get(name)
+        known = self.live.get(name)
         if known is None:
             raise Unknown(f"there is no server {name}")
         return known
 
     def add(self, known: ServerState) -> None:
-        self._live[known.name] = known
+        self.live[known.name] = known
 
     def bury(self, known: ServerState) -> None:
         """Remove a server, and remember that it was there."""
-        self._live.pop(known.name, None)
+        self.live.pop(known.name, None)
         self._tombstones.append(known.upstream)
 
     def writable(self) -> tuple[tuple[str, Mount], ...]:
@@ -223,9 +223,9 @@ class Registry:
 
     def load(self, live: Iterable[ServerState], tombstones: Iterable[Upstream]) -> None:
         """Replace everything with what the store has."""
-        self._live = {known.name: known for known in live}
+        self.live = {known.name: known for known in live}
         self._tombstones = list(tombstones)
 
     def ever(self) -> tuple[Upstream, ...]:
         """Every server that there is or was."""
-        return (*(known.upstream for known in self._live.values()), *self._tombstones)
+        return (*(known.upstream for known in self.live.values()), *self._tombstones)

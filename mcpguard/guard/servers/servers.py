@@ -10,6 +10,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.connections import Condition, ConnectionState
 from mcpguard.domain.servers.inspections import Inspection
+from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import News, ResourceUpdated
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.servers.argument_checks import CallArgumentChecks
@@ -59,14 +60,20 @@ class Servers:
     def knows(self, name: str) -> bool:
         return self._registry.find(name) is not None
 
+    def reached(self, name: str) -> tuple[bool, Listing | None]:
+        """Whether there is a connection that calls could use, and what the server listed on it last, as long as that
+        is in force."""
+        return self._fleet.reached(name) if self._fleet is not None else (False, None)
+
     def is_in_force(self, known: ServerState) -> bool:
         """Tell whether what the server is known to offer is what it listed last, on the connection that calls use."""
-        listing = self._fleet.in_force(known.name) if self._fleet else None
+        _, listing = self.reached(known.name)
         return listing is not None and listing is known.listing
 
     def is_reachable(self, known: ServerState) -> bool:
         """Tell whether there is a connection that calls could use."""
-        return self._fleet is not None and self._fleet.is_connected(known.name)
+        connected, _ = self.reached(known.name)
+        return connected
 
     def is_starting(self, known: ServerState) -> bool:
         """Tell whether a server is being connected for the first time, so that a call may wait for it.
@@ -99,7 +106,7 @@ class Servers:
                 moved = known.moved  # taken before asking for a listing, which may come before anybody waits for it
                 if self._fleet is None:
                     return
-                is_listed = self._fleet.in_force(known.name) is not None  # then it is only being taken in
+                is_listed = self.reached(known.name)[1] is not None  # then it is only being taken in
                 if not is_listed and not self._fleet.confirm(known.name):
                     return
                 await moved.wait()
@@ -122,7 +129,11 @@ class Servers:
     @property
     def asked_for(self) -> frozenset[AskKind]:
         """What at least one server may ask of clients."""
-        return frozenset[AskKind]().union(*(known.upstream.may_ask for known in self._registry if known.runs))
+        kinds = frozenset[AskKind]()
+        for known in self._registry.live.values():
+            if known.upstream.may_ask and known.runs:
+                kinds |= known.upstream.may_ask
+        return kinds
 
     def roots_changed(self, scope: Scope) -> None:
         """Tell the servers in this scope that may ask for roots that a client's roots have changed."""

@@ -66,7 +66,9 @@ class CallCounts:
     def count_call(self, ended: EndedCall) -> None:
         """Count a call that has ended."""
         opening, outcome = ended.opening, ended.outcome
-        server, effect = self.label(opening.capability.server), opening.effect.value if opening.effect else NONE
+        server, effect = opening.capability.server, opening.effect.value if opening.effect else NONE
+        if server not in self._named:  # one that was removed meanwhile is forgotten before it is shown
+            server = self.label(server)
         reason = outcome.reason.value if outcome.reason else NONE
         series = Series(server, effect, WORDS[type(opening.verdict)], outcome.kind.value, reason)
         # Agents choose what they call: without a bound they could make the tables grow for ever.

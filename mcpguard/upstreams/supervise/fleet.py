@@ -135,14 +135,13 @@ class Fleet:
             second.end()
         return server is not None
 
-    def in_force(self, name: str) -> Listing | None:
-        """Return what the server listed on the connection that its calls use, if nothing can have changed since."""
-        current = server.current if (server := self._servers.get(name)) is not None else None
-        return None if current is None or current.connection is None else current.upkeep.in_force()
-
-    def is_connected(self, name: str) -> bool:
+    def reached(self, name: str) -> tuple[bool, Listing | None]:
+        """Whether a server is connected, and what it listed on the connection that its calls use, if nothing can have
+        changed since."""
         server = self._servers.get(name)
-        return server is not None and server.current.connection is not None
+        if server is None or server.current.connection is None:
+            return False, None
+        return True, server.current.upkeep.in_force()
 
     def is_starting(self, name: str) -> bool:
         """Tell whether the server is being connected for the first time since it was declared like this."""
@@ -151,7 +150,7 @@ class Fleet:
 
     def confirm(self, name: str) -> bool:
         """Have the server listed again, for somebody who waits. Returns whether it is connected."""
-        if not self.is_connected(name):
+        if not self.reached(name)[0]:
             return False
         self._servers[name].current.confirm()
         return True

@@ -197,7 +197,7 @@ class HoldAnswers:
             return None
         if hold.until <= self._clock.now():
             return HoldMove.EXPIRE
-        return None if self._stands(hold) and self._callers.is_known(hold.caller) else HoldMove.VOID
+        return None if self._stands(hold) and self._callers.holds(hold.caller) else HoldMove.VOID
 
     def _stands(self, hold: HeldCall) -> bool:
         """Tell whether the server and the capability are as they were when the call was made, as far as memory
