@@ -183,7 +183,7 @@ async def world(folder: Path, **given: object) -> AsyncIterator[World]:
     with watched(places.database(settings)):
         async with running(settings, clock, new_id, cost=CHEAP) as now:
             guard, api = now.guard, Api(now.guard)
-            hosts = OwnHosts((settings.address[0], PORT), settings.hosts)
+            hosts = OwnHosts((settings.address[0], PORT), guard.settings.hosts)
             async with (
                 _client(network_app(guard, api, hosts, new_id), f"http://127.0.0.1:{PORT}") as network,
                 _client(_known(operator_app(guard, api, new_id)), "http://operator") as operator,

@@ -20,7 +20,7 @@ OFFERED: dict[str, dict[str, Any]] = {
 """What the endpoint can do as soon as one server can, whatever that server says of it."""
 
 
-class ClientGreeting:
+class GatewayGreeting:
     """Greets clients. `settled` waits until what is starting has listed what it offers; `seen` returns the catalog."""
 
     def __init__(

@@ -24,7 +24,7 @@ from mcpguard.gateway.clients import Client, can_do, client_name
 from mcpguard.gateway.contents import rename_contents
 from mcpguard.gateway.disclosure import disclosed_fields
 from mcpguard.gateway.faces.face import NamedCapability
-from mcpguard.gateway.greeting import ClientGreeting
+from mcpguard.gateway.greeting import GatewayGreeting
 from mcpguard.gateway.input_required import PARKED, ParkedCalls
 from mcpguard.gateway.lists import KINDS, ShownLists
 from mcpguard.gateway.subscriptions.listen import ListenRequests
@@ -72,7 +72,7 @@ class Methods:
         self._guard = guard
         self._lists = ShownLists(guard.settings.limits.page)
         self._publisher = guard.servers.publisher
-        self._greeting = ClientGreeting(guard.tallies, self._settled, self._seen_by)
+        self._greeting = GatewayGreeting(guard.tallies, self._settled, self._seen_by)
         self._views = CatalogViews()
         subscribing = ResourceSubscriber(guard, self._meant)
         self._listening = ListenRequests(guard, subscribing)
