@@ -38,12 +38,20 @@ COLUMNS = [
 ]
 CHECKPOINT = {"v": int, "chain": str, "seq": int, "hash": str, "at": int, "why": str, "previous": int, "key": str}
 ACCOUNT = ["what", "first", "last", "count", "why", "by", "via", "process", "words"]
-CHAINS = "SELECT chain FROM records UNION SELECT chain FROM bodies UNION SELECT chain FROM checkpoints"
+CHAINS = """
+SELECT chain FROM records UNION SELECT chain FROM bodies UNION SELECT chain FROM checkpoints
+UNION SELECT chain FROM search_blocks UNION SELECT chain FROM search_values"""
 ACCOUNTS = (
     "SELECT seq, content FROM records WHERE chain = ? AND typeof(seq) = 'integer' AND instr(content, ?) ORDER BY seq"
 )
+BLOCKS = "SELECT block, first_at, last_at FROM search_blocks WHERE chain = ?"
+VALUES = "SELECT span, field, value, block FROM search_values WHERE chain = ?"
 HASH = "SELECT hash FROM records WHERE chain = ? AND seq = ?"
 COVERING = "SELECT 1 FROM checkpoints WHERE chain = ? AND seq >= ? AND seq < ?"
+INDEXED = ["kind", "caller", "server", "name", "effect", "verdict", "outcome", "reason", "by"]
+SEARCHED = f"""
+SELECT seq / 64, at, {", ".join(f'"{field}"' for field in INDEXED)} FROM records
+WHERE chain = ? AND content IS NOT NULL AND seq <= ? * 64 + 63"""
 STATED = ("at", "after", "previous", "key")
 LINE = (b'{"content":"', b'","signature":"', b'"}')
 RECORDS = """
@@ -211,6 +219,25 @@ class _Chain:
             before = seq if isinstance(seq, int) else before
         for anchor in self.anchors:
             self.anchored(anchor, int(anchor["seq"]))
+        if not any(finding.chain == self.name for finding in self.findings):
+            self.index()
+
+    def index(self) -> None:
+        """Compare the index of searches with the records."""
+        blocks = {row[0]: row[1:] for row in self.db.execute(BLOCKS, (self.name,))}
+        values = set(self.db.execute(VALUES, (self.name,)))
+        end = max(blocks, default=-1)
+        if end * 64 + 63 > self.last:
+            self.find(end * 64, "columns edited", f"The index has block {end}, of which records are still to come.")
+        times: dict[int, list[int]] = {}
+        right = set()
+        for block, at, *said in self.db.execute(SEARCHED, (self.name, end)):
+            times.setdefault(block, []).append(at)
+            right |= {(block // 1024, field, value, block) for field, value in zip(INDEXED, said, strict=True) if value}
+        for block in {key[3] for key in values ^ right}:
+            self.find(block * 64, "columns edited", f"The index does not name the values of block {block}.")
+        if blocks != {block: (min(ats), max(ats)) for block, ats in times.items()}:
+            self.find(0, "columns edited", "The index does not have the times of every block.")
 
     def record(self, seq: object, digest: object, content: object, body: list[object], columns: list[object]) -> None:
         if not isinstance(seq, int) or seq <= self.last:

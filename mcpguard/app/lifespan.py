@@ -21,6 +21,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.servers.launches import DeclaredServer
+from mcpguard.guard.audit.search_upkeep import SearchUpkeep
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.passwords import USUAL, Cost
 from mcpguard.guard.review.admission import DeclarationSource, from_file
@@ -87,6 +88,7 @@ async def running(
                 log.warning("ledger.left_open", entries=left_open, closed_as="unknown")
             await confirming.keep(ledger, clock)
             tasks.start_soon(ledger.upkeep, name="ledger upkeep")
+            tasks.start_soon(SearchUpkeep(opened.writer, ledger, clock).run, name="index of searches")
             here = HostFacts(sandbox or await sandbox_here(), cost)
             parts = await assemble(confirming, clock, new_id, opened, ledger, signed, callers, here)
             guard = parts.guard

@@ -30,6 +30,7 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.durability import Durability
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import checkpoints, pruning
+from mcpguard.store.search import search_index
 
 FEWEST: Final = 10
 FIRST: Final = 50
@@ -135,7 +136,7 @@ class Pruner:
 
     def _slice(self, what: PrunedPart, first: int, last: int, connection: Connection) -> float:
         began = self._clock.monotonic()
-        empty = pruning.empty if what is PrunedPart.RECORDS else pruning.empty_bodies
+        empty = search_index.empty_records if what is PrunedPart.RECORDS else pruning.empty_bodies
         empty(connection, self._ledger.chain.id, first, last)
         return self._clock.monotonic() - began
 

@@ -21,8 +21,9 @@ from mcpguard.ledger.checkpoints import Checkpoint
 from mcpguard.ledger.format import KEY_TAG, VERSION
 from mcpguard.ledger.keys import SigningKey, public_from
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.rows import checkpoints, record_search, records
+from mcpguard.store.rows import checkpoints, records
 from mcpguard.store.rows.records import StoredRecord
+from mcpguard.store.search import record_search
 
 LONGEST = 65_536
 """The most bytes of a record of this kind."""

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.filters import ALL_RECORDS, Filter
 from mcpguard.guard.audit.histogram import MOST, SECOND, Bar, grain, histogram
-from mcpguard.store.rows.record_counts import RecordCounts
+from mcpguard.store.search.record_counts import RecordCounts
 
 VERDICTS = st.sampled_from(["allow", "hold", "deny", "", "something else"])
 HOUR = 3600 * SECOND

@@ -13,8 +13,9 @@ from mcpguard.store.engine.postgres import Postgres
 from mcpguard.store.engine.schema import upgrade
 from mcpguard.store.engine.sqlite import SQLite
 from mcpguard.store.engine.store import Store, open_store
+from mcpguard.store.search import filter_conditions, search_index
 from tests.postgres import fresh_database
-from tests.store.searched import fill
+from tests.store.searched import fill, index
 from tests.store.tally import Tally
 
 
@@ -52,3 +53,16 @@ def connection(backend: Backend) -> Iterator[Connection]:
     with backend.connect() as connection:
         backend.begin(connection, Durability.COMMITTED)
         yield connection
+
+
+@pytest.fixture(params=[0, 60, 120], ids=lambda upto: f"indexed-{upto}")
+async def indexed(
+    request: pytest.FixtureRequest, store: Store, filled: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> list[dict[str, Any]]:
+    """The same, where searches have an index of small blocks, of nothing, some or all of the records."""
+    for module in (search_index, filter_conditions):
+        monkeypatch.setattr(module, "BLOCK", 4)
+    monkeypatch.setattr(search_index, "SPAN", 8)
+    monkeypatch.setattr(filter_conditions, "GAP", 1)
+    await index(store, request.param)
+    return filled

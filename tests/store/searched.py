@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -10,6 +11,7 @@ from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import records
 from mcpguard.store.rows.records import COLUMNS
 from mcpguard.store.rows.tables import callers
+from mcpguard.store.search import search_index
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
@@ -76,6 +78,13 @@ FILTERS: Mapping[str, Callable[[Row], bool]] = {
 
 async def ask(store: Store, question: Callable[[Connection], T]) -> T:
     return await store.readers.run(question)
+
+
+async def index(store: Store, upto: int) -> None:
+    """Have the records of the chain up to this number indexed."""
+    more = True
+    while more:
+        _, more = await store.writer.submit(partial(search_index.extend, chain="a", upto=upto))
 
 
 def rows(count: int, seed: int = 7) -> list[dict[str, Any]]:

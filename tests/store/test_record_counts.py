@@ -9,9 +9,10 @@ import pytest
 from mcpguard.codec.filters import parse
 from mcpguard.domain.filters import ALL_RECORDS
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import record_counts, records
-from mcpguard.store.rows.record_counts import RecordCounts
+from mcpguard.store.rows import records
 from mcpguard.store.rows.records import COLUMNS
+from mcpguard.store.search import record_counts
+from mcpguard.store.search.record_counts import RecordCounts
 from tests.store.searched import FILTERS, ask, rows
 
 pytestmark = pytest.mark.anyio
@@ -27,26 +28,26 @@ async def counted(store: Store, text: str, grain: int = 10, *, patient: bool = T
 @pytest.mark.parametrize("window", [7, 5_000])
 @pytest.mark.parametrize("grain", [1, 10, 1000])
 async def test_each_that_fits_counts_once_in_its_slot(
-    store: Store, filled: list[dict[str, Any]], window: int, grain: int, monkeypatch: pytest.MonkeyPatch
+    store: Store, indexed: list[dict[str, Any]], window: int, grain: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record_counts, "FIRST_WINDOW", window)
     for text, fits in FILTERS.items():
-        expected = Counter((row["at"] // grain, row["verdict"] or "") for row in filled if fits(row))
+        expected = Counter((row["at"] // grain, row["verdict"] or "") for row in indexed if fits(row))
         found = await counted(store, text, grain)
         assert (found.slots, found.ended) == (expected, True), text
 
 
 async def test_what_it_had_no_time_for_is_not_counted_and_that_is_said(
-    store: Store, filled: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    store: Store, indexed: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record_counts, "FIRST_WINDOW", 20)
     for text, fits in FILTERS.items():
         found = await counted(store, text, patient=False)
         newer = Counter(
-            (row["at"] // 10, row["verdict"] or "") for row in filled if fits(row) and row["seq"] >= found.reached
+            (row["at"] // 10, row["verdict"] or "") for row in indexed if fits(row) and row["seq"] >= found.reached
         )
         assert found.slots == newer, text
-        before = [row["seq"] for row in filled if fits(row) and row["seq"] < found.reached]
+        before = [row["seq"] for row in indexed if fits(row) and row["seq"] < found.reached]
         assert not found.ended or not before, text
     assert (await counted(store, "", patient=False)).reached == 101
     assert not (await counted(store, "", patient=False)).ended

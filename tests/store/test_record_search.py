@@ -8,8 +8,9 @@ import pytest
 from mcpguard.codec.filters import parse
 from mcpguard.domain.filters import ALL_RECORDS, Filter
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import record_search, records
+from mcpguard.store.rows import records
 from mcpguard.store.rows.records import COLUMNS
+from mcpguard.store.search import record_search
 from tests.store.searched import FILTERS, ask, rows
 
 pytestmark = pytest.mark.anyio
@@ -39,11 +40,11 @@ async def whole(store: Store, wanted: Filter, limit: int, *, newest_first: bool,
 
 @pytest.mark.parametrize("window", [11, 20_000])
 async def test_exactly_what_fits_is_found(
-    store: Store, filled: list[dict[str, Any]], window: int, monkeypatch: pytest.MonkeyPatch
+    store: Store, indexed: list[dict[str, Any]], window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record_search, "FIRST_WINDOW", window)
     for text, fits in FILTERS.items():
-        expected = [row["seq"] for row in filled if fits(row)]
+        expected = [row["seq"] for row in indexed if fits(row)]
         assert expected or text in ("call:nothing", "until:1970-01-01"), text
         wanted = parse(text, 0)
         for limit, patient in ((1000, True), (9, False)):

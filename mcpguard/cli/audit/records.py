@@ -14,8 +14,9 @@ from mcpguard.domain.filters import Filter
 from mcpguard.guard.audit.audit_log import RecordUnknown, body_of
 from mcpguard.ledger.words import Said, result, what, who, why
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.rows import record_search, records
+from mcpguard.store.rows import records
 from mcpguard.store.rows.records import StoredRecord
+from mcpguard.store.search import record_search
 from mcpguard.text.visible import visible
 
 EVERY: Final = 0.5

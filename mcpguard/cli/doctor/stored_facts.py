@@ -19,7 +19,8 @@ from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.offline import open_offline, place_name
 from mcpguard.store.engine.schema import SchemaState, schema_of
-from mcpguard.store.rows import chains, checkpoints, confirmed_settings, record_search, records, upstreams
+from mcpguard.store.rows import chains, checkpoints, confirmed_settings, records, upstreams
+from mcpguard.store.search import record_search
 
 _AT: Final = records.COLUMNS.index("at")
 

@@ -23,9 +23,10 @@ from mcpguard.ledger.checkpoints import CheckpointCause, SignedCheckpoint
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import checkpoints, record_counts, record_search, records
+from mcpguard.store.rows import checkpoints, records
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
 from mcpguard.store.rows.records import StoredRecord
+from mcpguard.store.search import record_counts, record_search
 
 PATIENCE: Final = 0.5
 GLANCE: Final = 0.05

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcpguard.domain.filters import Filter
-from mcpguard.store.rows.record_counts import RecordCounts
+from mcpguard.store.search.record_counts import RecordCounts
 
 SECOND: Final = 1_000_000
 MOST: Final = 60

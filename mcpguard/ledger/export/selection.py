@@ -10,7 +10,8 @@ from typing import Final, Protocol
 from mcpguard.codec import filters
 from mcpguard.domain.filters import ALL_RECORDS, Filter
 from mcpguard.store.engine.backend import Connection
-from mcpguard.store.rows import record_search, records
+from mcpguard.store.rows import records
+from mcpguard.store.search import record_search
 
 TOGETHER: Final = 500
 """Records that are searched for at once."""

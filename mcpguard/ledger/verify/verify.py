@@ -10,6 +10,7 @@ from mcpguard.ledger.prunings import Stretch, unfinished_prunings
 from mcpguard.ledger.verify.anchor_check import AnchorCheck
 from mcpguard.ledger.verify.bodies import BodyCheck
 from mcpguard.ledger.verify.helpers import ALONE, WorkShare, checking
+from mcpguard.ledger.verify.index_check import check_index
 from mcpguard.ledger.verify.report import ChainReport, KeyTrust, Report, Tampering
 from mcpguard.ledger.verify.signatures import Signatures
 from mcpguard.ledger.verify.succession import KeySuccession
@@ -98,3 +99,5 @@ def _walk(
                     bodies = BodyCheck(bodies_in(of_records, segment), report, tombstones)
                     walk.run(records_in(of_records, segment), bodies)
         walk.finish()
+        if report.whole:
+            check_index(of_records, report)

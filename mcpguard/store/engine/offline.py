@@ -30,7 +30,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from mcpguard.domain.errors import NotWhole, StoreUnavailable
 from mcpguard.store.engine.backend import cause
-from mcpguard.store.rows.tables import bodies, chains, checkpoints, records
+from mcpguard.store.rows.tables import bodies, chains, checkpoints, records, search_blocks, search_values
 
 Place = Path | URL
 STEPS = 100_000
@@ -38,6 +38,7 @@ STEPS = 100_000
 OPTIONS = "-c default_transaction_read_only=on -c idle_session_timeout=0 -c idle_in_transaction_session_timeout=0"
 """Options of a session on a server: it is read-only, and may be idle while its rows are being examined."""
 NEEDED = {table.name for table in (chains, records, bodies, checkpoints)}
+_OF_SEARCHES = {table.name for table in (search_blocks, search_values)}
 
 
 @contextmanager
@@ -67,10 +68,13 @@ def place_from(text: str) -> Place:
 
 def _refuse_another(connection: Connection, place: str) -> None:
     found = inspect(connection)
-    missing = NEEDED - set(found.get_table_names())
+    there = set(found.get_table_names())
+    missing = NEEDED - there
     if missing:
         raise StoreUnavailable(f"{place} is not a database of mcpguard: it has no table {', '.join(missing)}")
-    if {*records.columns.keys()} - {column["name"] for column in found.get_columns(records.name)}:
+    if _OF_SEARCHES - there or {*records.columns.keys()} - {
+        column["name"] for column in found.get_columns(records.name)
+    }:
         raise StoreUnavailable(f"{place} has the schema of an older version; upgrade it first")
 
 
@@ -102,13 +106,14 @@ def refuse_misfits(connection: Connection, place: str) -> None:
     """Raise NotWhole for a value of a type that mcpguard never writes: SQLite allows any type in any cell."""
     if connection.dialect.name != "sqlite":
         return
-    for table in (records, bodies, checkpoints):
+    for table in (records, bodies, checkpoints, search_blocks, search_values):
         wrong = or_(*map(_is_misfit, table.columns))
-        key = select(cast(table.c.chain, Text), cast(table.c.seq, Text)).where(wrong).limit(1)
+        row = table.c.seq if "seq" in table.c else table.c.block
+        key = select(cast(table.c.chain, Text), cast(row, Text)).where(wrong).limit(1)
         if found := connection.execute(key).first():
             raise NotWhole(
-                f"{place} was modified: in the table {table.name}, record {found[1]} of chain {found[0]} has "
-                "a value of a type that mcpguard never writes"
+                f"{place} was modified: in the table {table.name}, {'record' if 'seq' in table.c else 'block'} "
+                f"{found[1]} of chain {found[0]} has a value of a type that mcpguard never writes"
             )
 
 

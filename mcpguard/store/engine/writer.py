@@ -105,6 +105,11 @@ class Writer:
         return result
 
     @property
+    def is_quick(self) -> bool:
+        """Whether the event loop commits what is `bare` and need not be synced."""
+        return self._backend.quick
+
+    @property
     def waiting(self) -> int:
         """The number of queued jobs."""
         return self._queue.qsize() + len(self._turn)

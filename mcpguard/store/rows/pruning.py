@@ -4,7 +4,7 @@ The ledger decides what may be.
 
 Rules kept here:
 1. The number and the hash of a record stay; only its content is removed. The rows of bodies are deleted with their
-   record.
+   record. What only it said is deleted from the index of searches, too (`search_index`).
 2. Every statement is limited to a range of numbers, so that none takes long.
 3. Records of prunings and of key rotations are never emptied.
 4. A row is deleted and inserted again without its content: SQLite frees no space when rows only become shorter.

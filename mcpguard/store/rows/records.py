@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select
 from mcpguard.domain.errors import NotWhole
 from mcpguard.store.rows.pages import batches, page_rows
 from mcpguard.store.rows.statements import Statement
-from mcpguard.store.rows.tables import ONCE, OTHERWISE, bodies, checkpoints, records
+from mcpguard.store.rows.tables import ONCE, OTHERWISE, bodies, checkpoints, records, search_blocks, search_values
 
 COLUMNS = (
     "chain", "seq", "at", "kind", "entry", "caller", "server", "capability", "name", "effect", "verdict", "outcome",
@@ -220,7 +220,7 @@ def body_of(connection: Connection, chain: str, entry: str, kind: str) -> bytes 
 def chains_named(connection: Connection) -> set[str]:
     """Return every chain that any row claims to belong to, by jumping along the keys instead of reading all rows."""
     found: set[str] = set()
-    for table in (records, bodies, checkpoints):
+    for table in (records, bodies, checkpoints, search_blocks, search_values):
         chain: str | None = connection.scalar(select(func.min(table.c.chain)))
         while chain is not None:
             if not chain.isascii():

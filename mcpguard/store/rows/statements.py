@@ -26,6 +26,13 @@ class Statement:
         found: Row | None = _driver(connection).execute(self._text, values).fetchone()
         return found
 
+    def all(self, connection: Connection, values: Row) -> Sequence[Row]:
+        """Run the statement and return its rows."""
+        if connection.dialect.name != SQLITE:
+            return connection.exec_driver_sql(self._for_postgres, tuple(values)).all()
+        found: Sequence[Row] = _driver(connection).execute(self._text, values).fetchall()
+        return found
+
     def run(self, connection: Connection, rows: Iterable[Row]) -> None:
         """Run the statement for each of these rows of values."""
         if connection.dialect.name != SQLITE:

@@ -11,11 +11,6 @@ WHERE: Final = "where"
 """Marks the condition of a partial index. SQLAlchemy's own keywords for it would load every database's dialect."""
 ONCE = text("kind IN ('opened', 'closed')")
 OTHERWISE = text("kind NOT IN ('opened', 'closed')")
-NOT_ALLOWED = text("verdict <> 'allow'")
-NOT_ANSWERED = text("outcome <> 'answered'")
-NOT_READ = text("effect <> 'read'")
-_REASON = text("reason IS NOT NULL")
-_BY = text('"by" IS NOT NULL')
 _THERE = text("NOT removed")
 _HOLDS = text("revoked_at IS NULL")
 TABLES: Final = MetaData()
@@ -49,23 +44,35 @@ records = Table(
     Column("by", String),
     # Even with a bug in our code, an entry has one opening and one closing.
     Index("entry_once", "entry", "kind", unique=True, info={WHERE: ONCE}),
-    # Searches by column, in the order of results. Partial indexes leave out the most frequent values.
+    # What the guard itself looks up; both leave out the records of which every call has two.
     Index("record_entry", "entry", info={WHERE: OTHERWISE}),
     Index("record_kind", "chain", "kind", "seq", info={WHERE: OTHERWISE}),
-    Index("record_at", "chain", "at", "seq"),
-    Index("record_server", "chain", "server", "seq"),
-    Index("record_name", "chain", "name", "seq"),
-    Index("record_caller", "chain", "caller", "seq"),
-    Index("record_verdict", "chain", "verdict", "seq", info={WHERE: NOT_ALLOWED}),
-    Index("record_outcome", "chain", "outcome", "seq", info={WHERE: NOT_ANSWERED}),
-    Index("record_effect", "chain", "effect", "seq", info={WHERE: NOT_READ}),
-    Index("record_reason", "chain", "reason", "seq", info={WHERE: _REASON}),
-    Index("record_by", "chain", "by", "seq", info={WHERE: _BY}),
 )
 """A record: its content, the hash that chains it, and columns for searching, which repeat fields of the content.
 
 A pruned record keeps `chain`, `seq` and `hash`; everything else is null.
 """
+
+search_blocks = Table(
+    "search_blocks",
+    TABLES,
+    Column("chain", String(36), primary_key=True),
+    Column("block", BigInteger, primary_key=True),
+    Column("first_at", BigInteger),
+    Column("last_at", BigInteger),
+)
+"""A block of records that is indexed, with the first and the last time in it (`search_index`)."""
+
+search_values = Table(
+    "search_values",
+    TABLES,
+    Column("chain", String(36), primary_key=True),
+    Column("span", BigInteger, primary_key=True),
+    Column("field", String, primary_key=True),
+    Column("value", String, primary_key=True),
+    Column("block", BigInteger, primary_key=True),
+)
+"""A value of a column of records that occurs in an indexed block."""
 
 bodies = Table(
     "bodies",

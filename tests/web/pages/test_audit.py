@@ -189,7 +189,7 @@ async def test_what_could_not_be_counted_in_time_is_said(guard: World, monkeypat
     by = await browser(guard)
     for _ in range(4):
         await guard.call()
-    monkeypatch.setattr("mcpguard.store.rows.record_counts.FIRST_WINDOW", 3)
+    monkeypatch.setattr("mcpguard.store.search.record_counts.FIRST_WINDOW", 3)
     monkeypatch.setattr(audit_log, "GLANCE", 0)
     answer = await seen(guard, by)
     newest = len(guard.said())

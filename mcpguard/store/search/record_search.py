@@ -1,8 +1,9 @@
 """Searches for the records that match a filter, newest or oldest first, page by page.
 
 Rules kept here:
-1. Work is limited for every filter: a page reads windows of numbers, each larger than the previous one, until it is
-   full or its time is up. The next page continues there.
+1. Work is limited for every filter: a page reads windows of numbers, each larger than the previous one, and in each the
+   blocks of records that the index names, until it is full or its time is up. The next page continues there. What is
+   not indexed yet is read, too: a record is found as soon as it is stored.
 2. The order is that of the numbers, so a cursor is a number, and no record is returned twice or left out.
 3. A time filter is compared with every record: clocks can be set back, so times need not ascend with the numbers.
 """
@@ -11,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, select
 
 from mcpguard.domain.filters import Filter
-from mcpguard.store.rows.filter_conditions import Conditions, conditions, numbers_of_call, times
 from mcpguard.store.rows.records import WHOLE, StoredRecord, stored_record
 from mcpguard.store.rows.tables import records
+from mcpguard.store.search.filter_conditions import Conditions, numbers_of_call
 
 FIRST_WINDOW: Final = 20_000
 GROWS: Final = 4
@@ -44,8 +45,9 @@ def search(
     patience: Callable[[], bool] = lambda: True,
 ) -> FoundRecords:
     """Return up to `limit` records beyond the number `start` (None: from the end, or the beginning), none beyond
-    `upto`. After each window `patience` is asked whether there is time for another."""
-    span = _span(connection, chain, wanted)
+    `upto`. After each query `patience` is asked whether there is time for another."""
+    fits = Conditions(connection, chain, wanted)
+    span = fits.span()
     if span is None:
         return FoundRecords((), start or 0, ended=True)
     low, high = span[0], span[1] if upto is None else min(span[1], upto)
@@ -53,16 +55,24 @@ def search(
         high = high if start is None else min(high, start - 1)
     else:
         low = low if start is None else max(low, start + 1)
-    fits = conditions(connection, chain, wanted)
+    end = low if newest_first else high
+    order = records.c.seq.desc() if newest_first else records.c.seq
+    within = records.c.seq.between(bindparam("first"), bindparam("last"))
+    query = select(*WHOLE).where(*fits.every(), within).order_by(order).limit(bindparam("most"))
     found: list[StoredRecord] = []
     reached = start or 0
     for first, last in windows(low, high, FIRST_WINDOW, GROWS, newest_first=newest_first):
-        found += _rows(connection, fits, first, last, limit - len(found), newest_first=newest_first)
-        if len(found) == limit:
-            return FoundRecords(found, found[-1].seq, ended=found[-1].seq == (low if newest_first else high))
+        for one in fits.ranges(first, last)[:: -1 if newest_first else 1]:
+            most = {"first": one[0], "last": one[1], "most": limit - len(found)}
+            found += map(stored_record, connection.execute(query, most))
+            if len(found) == limit:
+                return FoundRecords(found, found[-1].seq, ended=found[-1].seq == end)
+            reached = one[0] if newest_first else one[1]
+            if not patience():
+                return FoundRecords(found, reached, ended=reached == end)
         reached = first if newest_first else last
         if not patience():
-            return FoundRecords(found, reached, ended=reached == (low if newest_first else high))
+            return FoundRecords(found, reached, ended=reached == end)
     return FoundRecords(found, reached, ended=True)
 
 
@@ -76,28 +86,6 @@ def record_at(connection: Connection, chain: str, seq: int) -> StoredRecord | No
     """Return the record with this number."""
     row = connection.execute(select(*WHOLE).where(records.c.chain == chain, records.c.seq == seq)).first()
     return None if row is None else stored_record(row)
-
-
-def _rows(
-    connection: Connection, fits: Conditions, first: int, last: int, limit: int, *, newest_first: bool
-) -> list[StoredRecord]:
-    order = records.c.seq.desc() if newest_first else records.c.seq
-    window = (
-        select(*WHOLE).where(*fits.every, records.c.seq >= first, records.c.seq <= last).order_by(order).limit(limit)
-    )
-    found = {row.seq: row for each in fits.either for row in map(stored_record, connection.execute(window.where(each)))}
-    return [found[seq] for seq in sorted(found, reverse=newest_first)[:limit]]
-
-
-def _span(connection: Connection, chain: str, wanted: Filter) -> tuple[int, int] | None:
-    """Return the lowest and the highest number that can match; None if none can."""
-    ends = func.min(records.c.seq), func.max(records.c.seq)
-    mine = [records.c.chain == chain, *times(wanted)]
-    if len(mine) > 1:
-        low, high = connection.execute(select(*ends).where(*mine)).one()
-    else:  # one query for each: a database then finds them in the index without reading all rows
-        low, high = (connection.scalar(select(end).where(*mine)) for end in ends)
-    return None if low is None else (low, high)
 
 
 def windows(low: int, high: int, size: int, grows: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Searching in records: by the values of their columns, with an index that is made after their commit."""
