@@ -10,7 +10,7 @@ Rules kept here:
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -70,8 +70,8 @@ class Chain:
         self._last_signed = 0
         self._signing: SignedCheckpoint | None = None
         self._due: CheckpointCause | None = None
-        self._rows: list[dict[str, object]] = []
-        self._bodies: list[dict[str, object]] = []
+        self._rows: list[Sequence[object]] = []
+        self._bodies: list[Sequence[object]] = []
 
     @property
     def key(self) -> SigningKey:
@@ -89,29 +89,23 @@ class Chain:
 
     def append(self, kind: RecordKind, fields: Fields, body: Body | None = None) -> int:
         """Add a record to the running transaction; return its number. `fields` were checked by `canonical_json`."""
-        end = self._end()
-        salt = os.urandom(SALT_BYTES)
-        record: dict[str, Scalar] = {
-            "v": VERSION,
-            "chain": self.id,
-            "seq": end.seq + 1,
-            "at": self._clock.now(),
-            "kind": kind.value,
-            **fields,
-            **body_fields(body, salt),
-        }
+        end = self._head
+        assert end is not None  # noqa: S101 - `begin` has run: we are inside a transaction
+        seq, at, said = end.seq + 1, self._clock.now(), kind.value
+        record: dict[str, Scalar] = {"v": VERSION, "chain": self.id, "seq": seq, "at": at, "kind": said, **fields}
+        salt = os.urandom(SALT_BYTES) if isinstance(body, KeptBody) else b""
+        if body is not None:
+            record |= body_fields(body, salt)
         # The bytes that are hashed are the bytes that are stored: nothing is written twice, in two ways.
         content = encode(record)
-        self._head = Head(end.seq + 1, link(end.hash, content))
-        self._rows.append(
-            {"content": content, "hash": self._head.hash, **{name: record.get(name) for name in records.COLUMNS}}
-        )
+        self._head = Head(seq, link(end.hash, content))
+        self._rows.append((self._head.hash, content, *map(record.get, records.COLUMNS)))
+        if isinstance(body, KeptBody):
+            self._bodies.append((self.id, seq, salt, body.masked))
         # By this record the guard recognizes, later, that no other has started since.
         if kind is RecordKind.STARTED:
             self._start = self._head
-        if isinstance(body, KeptBody):
-            self._bodies.append({"chain": self.id, "seq": self._head.seq, "salt": salt, "content": body.masked})
-        return self._head.seq
+        return seq
 
     def checkpoint(self, why: CheckpointCause) -> None:
         """Have the chain signed as it is when the running transaction ends."""
@@ -130,10 +124,10 @@ class Chain:
     def flush(self, connection: Connection) -> None:
         """Write the appended records, so that the transaction can read them."""
         if self._rows:
-            records.add(connection, self._rows)
+            records.ADD.run(connection, self._rows)
             self._rows.clear()
         if self._bodies:
-            records.add_bodies(connection, self._bodies)
+            records.ADD_BODY.run(connection, self._bodies)
             self._bodies.clear()
 
     # The methods that the writer calls (store.writer.Participant).
@@ -155,11 +149,13 @@ class Chain:
 
     def prepare(self, connection: Connection) -> None:
         self.flush(connection)
-        end = self._end()
+        end = self._head
+        assert end is not None  # noqa: S101 - `begin` has run
         # Counted from what this transaction has signed, too.
-        if self._due is None and end.seq - self._signed_to >= self._every:
+        signed_to = self._signing.statement.seq if self._signing else self._last_signed
+        if self._due is None and end.seq - signed_to >= self._every:
             self._due = CheckpointCause.COUNT
-        if self._due is not None and end.seq > self._signed_to:
+        if self._due is not None and end.seq > signed_to:
             self._sign(connection, end, self._due)
 
     def confirm(self) -> None:

@@ -108,35 +108,32 @@ def closing_fields(
     entry: str, outcome: Outcome, took_us: int | None, call: Fields, *, late: bool = False
 ) -> dict[str, Scalar]:
     """The fields of a closing, without its reply. `call`: the fields that it repeats from the opening."""
-    return dict(call) | _without_empty(
-        entry=entry,
-        outcome=outcome.kind.value,
-        executed=outcome.executed.value,
-        reason=None if outcome.reason is None else outcome.reason.value,
-        took_us=took_us,
-        # False is no value: the field is left out.
-        late=late or None,
-        **_screened(outcome.screened),
-    )
+    fields = {**call, "entry": entry, "outcome": outcome.kind.value, "executed": outcome.executed.value}
+    if outcome.reason is not None:
+        fields["reason"] = outcome.reason.value
+    if took_us is not None:
+        fields["took_us"] = took_us
+    if late:
+        fields["late"] = True
+    if outcome.screened is not None:
+        fields |= _screened(outcome.screened)
+    return fields
 
 
-def _screened(screened: ScreeningResult | None) -> dict[str, Scalar]:
-    if screened is None:
-        return {}
-    return {"screened": screened.mode.value, "found": " ".join(screened.found), "masked": screened.masked or None}
+def _screened(screened: ScreeningResult) -> dict[str, Scalar]:
+    found, masked = " ".join(screened.found), screened.masked or None
+    return _without_empty(screened=screened.mode.value, found=found, masked=masked)
 
 
-def body_fields(body: Body | None, salt: bytes) -> dict[str, Scalar]:
+def body_fields(body: Body, salt: bytes) -> dict[str, Scalar]:
     """The fields with which a record describes its body."""
     match body:
-        case None:
-            return {}
         case KeptBody(masked, keyed):
-            digest = body_digest(salt, masked)
-            return _without_empty(body_size=len(masked), body_digest=digest, body_kept=True, body_hmac=keyed)
+            fields: dict[str, Scalar] = {"body_size": len(masked), "body_digest": body_digest(salt, masked)}
+            return fields | _without_empty(body_kept=True, body_hmac=keyed)
         case DigestedBody(size, digest, too_large):
-            large = too_large or None
-            return _without_empty(body_size=size, body_digest=digest, body_kept=False, body_too_large=large)
+            fields = {"body_size": size, "body_digest": digest, "body_kept": False}
+            return fields | {"body_too_large": True} if too_large else fields
         case _:
             assert_never(body)
 

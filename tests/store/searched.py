@@ -1,7 +1,7 @@
 """Records that say anything, filters with what fits each of them, and a store that is full of such records."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -80,6 +80,16 @@ async def ask(store: Store, question: Callable[[Connection], T]) -> T:
     return await store.readers.run(question)
 
 
+def add_records(connection: Connection, some: Iterable[Row]) -> None:
+    """Store records, by the names of their columns."""
+    records.ADD.run(connection, [tuple(row[name] for name in ("hash", "content", *COLUMNS)) for row in some])
+
+
+def add_bodies(connection: Connection, some: Iterable[Row]) -> None:
+    """Store bodies, by the names of their columns."""
+    records.ADD_BODY.run(connection, [tuple(row[name] for name in ("chain", "seq", "salt", "content")) for row in some])
+
+
 async def index(store: Store, upto: int) -> None:
     """Have the records of the chain up to this number indexed."""
     more = True
@@ -110,7 +120,7 @@ async def fill(store: Store) -> list[dict[str, Any]]:
     other = [row | {"chain": "b", "entry": None} for row in made[:20]]
 
     def put(connection: Connection) -> None:
-        records.add(connection, [*made, *other])
+        add_records(connection, [*made, *other])
         for number, (id_, label) in enumerate(LABELS.items()):
             grant = {"servers": "", "tools": "", "effects": "", "must_declare": False, "manage": False, "created_at": 1}
             said = {"id": id_, "label": label, "digest": bytes([number]), "created_by": "me", "revoked_at": number}

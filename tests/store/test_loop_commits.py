@@ -111,7 +111,7 @@ async def test_after_a_slow_commit_the_thread_waits_for_the_disk(
 ) -> None:
     """On a disk that stalls the loop is held up once, and not by every call."""
     monkeypatch.setattr(writer, "SLOW_SECONDS", -1.0)  # whatever a commit takes is slow
-    monkeypatch.setattr(writer, "SLOW_FOR", LONG)
+    monkeypatch.setattr(writer, "SLOW_AT_FIRST", LONG)
     async with opened(tmp_path / "test.db", Tally()) as store:
         here = threading.current_thread()
         assert await store.writer.submit(lambda _: threading.current_thread(), bare=True) is here

@@ -14,6 +14,7 @@ from mcpguard.store.rows.records import COLUMNS, StoredBody
 from mcpguard.store.rows.tables import bodies
 from mcpguard.store.rows.tables import records as table
 from tests.postgres import fresh_database
+from tests.store.searched import add_bodies, add_records
 
 CHAIN = "00000000-0000-7000-8000-000000000000"
 CONTENT = b"x" * 600
@@ -29,10 +30,8 @@ def fill(connection: Connection, count: int, kinds: Sequence[str] = ("asked",)) 
         | {"hash": seq.to_bytes(32), "content": CONTENT}
         for seq in range(1, count + 1)
     ]
-    records.add(connection, rows)
-    records.add_bodies(
-        connection, [{"chain": CHAIN, "seq": row["seq"], "salt": b"s" * 16, "content": BODY} for row in rows]
-    )
+    add_records(connection, rows)
+    add_bodies(connection, [{"chain": CHAIN, "seq": row["seq"], "salt": b"s" * 16, "content": BODY} for row in rows])
 
 
 def left(connection: Connection) -> dict[int, tuple[bool, bytes]]:
@@ -116,7 +115,7 @@ def test_openings_are_found_by_an_id_anywhere_in_them(connection: Connection) ->
         | {"kind": "closed" if seq == 5 else "opened"}
         for seq, content in entries.items()
     ]
-    records.add(connection, rows)
+    add_records(connection, rows)
     assert pruning.naming(connection, CHAIN, ["one"], 1, 9) == [("entry-2", entries[2]), ("entry-3", entries[3])]
     assert pruning.naming(connection, CHAIN, ["one"], 3, 9) == [("entry-3", entries[3])]
     assert pruning.naming(connection, CHAIN, ["none"], 1, 9) == []

@@ -9,11 +9,10 @@ import pytest
 from mcpguard.codec.filters import parse
 from mcpguard.domain.filters import ALL_RECORDS
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import records
 from mcpguard.store.rows.records import COLUMNS
 from mcpguard.store.search import record_counts
 from mcpguard.store.search.record_counts import RecordCounts
-from tests.store.searched import FILTERS, ask, rows
+from tests.store.searched import FILTERS, add_records, ask, rows
 
 pytestmark = pytest.mark.anyio
 
@@ -56,7 +55,7 @@ async def test_what_it_had_no_time_for_is_not_counted_and_that_is_said(
 async def test_what_was_pruned_does_not_count(store: Store) -> None:
     gone = dict.fromkeys(COLUMNS) | {"chain": "a", "seq": 1, "hash": b"h", "content": None}
     kept = rows(2)[1]
-    await store.writer.submit(lambda connection: records.add(connection, [gone, kept]))
+    await store.writer.submit(lambda connection: add_records(connection, [gone, kept]))
     found = await counted(store, "")
     assert sum(found.slots.values()) == 1
     assert found.ended

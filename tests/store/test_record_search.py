@@ -8,10 +8,9 @@ import pytest
 from mcpguard.codec.filters import parse
 from mcpguard.domain.filters import ALL_RECORDS, Filter
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import records
 from mcpguard.store.rows.records import COLUMNS
 from mcpguard.store.search import record_search
-from tests.store.searched import FILTERS, ask, rows
+from tests.store.searched import FILTERS, add_records, ask, rows
 
 pytestmark = pytest.mark.anyio
 
@@ -58,10 +57,10 @@ async def test_what_comes_later_is_found_from_where_it_ended(store: Store) -> No
     made = rows(20)
     look = partial(record_search.search, chain="a", wanted=parse("server:*", 0), limit=100, newest_first=False)
     assert (await ask(store, partial(look, start=None))).reached == 0
-    await store.writer.submit(lambda connection: records.add(connection, made[:10]))
+    await store.writer.submit(lambda connection: add_records(connection, made[:10]))
     page = await ask(store, partial(look, start=None))
     assert (page.reached, page.ended) == (10, True)
-    await store.writer.submit(lambda connection: records.add(connection, made[10:]))
+    await store.writer.submit(lambda connection: add_records(connection, made[10:]))
     more = await ask(store, partial(look, start=page.reached))
     expected = [row["seq"] for row in made if row["server"] is not None]
     assert [record.seq for record in (*page.records, *more.records)] == expected
@@ -70,7 +69,7 @@ async def test_what_comes_later_is_found_from_where_it_ended(store: Store) -> No
 
 async def test_what_was_pruned_fits_only_where_nothing_is_asked(store: Store) -> None:
     gone = dict.fromkeys(COLUMNS) | {"chain": "a", "seq": 1, "hash": b"h", "content": None}
-    await store.writer.submit(lambda connection: records.add(connection, [gone, rows(2)[1]]))
+    await store.writer.submit(lambda connection: add_records(connection, [gone, rows(2)[1]]))
     assert await whole(store, ALL_RECORDS, 10, newest_first=False) == [1, 2]
     for text in ("-server:x", "since:1970-01-01"):
         assert 1 not in (await whole(store, parse(text, 0), 10, newest_first=False)) or text.startswith("-")

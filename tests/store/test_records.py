@@ -16,6 +16,7 @@ from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import checkpoints, records
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
 from mcpguard.store.rows.records import COLUMNS, StoredBody
+from tests.store.searched import add_bodies, add_records
 
 pytestmark = pytest.mark.anyio
 T = TypeVar("T")
@@ -35,7 +36,7 @@ def row(seq: int, kind: str = "started", entry: str | None = None, chain: str = 
 
 
 async def put(store: Store, *rows: dict[str, object]) -> None:
-    await store.writer.submit(lambda connection: records.add(connection, rows))
+    await store.writer.submit(lambda connection: add_records(connection, rows))
 
 
 async def ask(store: Store, question: Callable[[Connection], T]) -> T:
@@ -87,7 +88,7 @@ async def test_bodies_and_tombstones_of_bodies(store: Store, page: int) -> None:
         {"chain": "a", "seq": 2, "salt": None, "content": None},
         {"chain": "a", "seq": 9, "salt": b"s", "content": b"\x00" * 100_000},
     ]
-    await store.writer.submit(lambda connection: records.add_bodies(connection, rows))
+    await store.writer.submit(lambda connection: add_bodies(connection, rows))
     found = await ask(store, lambda c: list(records.walk_bodies(c, "a", 9, page)))
     assert found == [StoredBody(1, b"s", b""), StoredBody(2, None, None), StoredBody(9, b"s", b"\x00" * 100_000)]
 
@@ -98,7 +99,7 @@ async def test_the_body_of_an_entry_is_found_by_its_kind(store: Store) -> None:
         {"chain": chain, "seq": seq, "salt": b"s" if body else None, "content": body}
         for chain, seq, body in (("a", 1, b"body 1"), ("a", 3, b"body 3"), ("b", 1, None))
     ]
-    await store.writer.submit(lambda connection: records.add_bodies(connection, rows))
+    await store.writer.submit(lambda connection: add_bodies(connection, rows))
     found = [
         ("a", "x", "opened"),
         ("a", "x", "closed"),
@@ -123,7 +124,7 @@ async def test_checkpoints(store: Store, page: int) -> None:
 async def test_every_chain_that_anything_names_is_found(store: Store) -> None:
     body = {"chain": "c", "seq": 1, "salt": None, "content": None}
     await put(store, row(1), row(1, chain="b"), row(2, chain="b"))
-    await store.writer.submit(lambda connection: records.add_bodies(connection, [body]))
+    await store.writer.submit(lambda connection: add_bodies(connection, [body]))
     await store.writer.submit(lambda c: checkpoints.add(c, "d", StoredCheckpoint(1, b"", b"")))
     assert await ask(store, records.chains_named) == {"a", "b", "c", "d"}
 
@@ -140,7 +141,7 @@ def test_finding_open_entries_takes_work_in_proportion_to_the_entries(tmp_path: 
                 for n in range(1, entries)
                 for at, kind in enumerate(("opened", "closed"))
             )
-            records.add(connection, list(both))
+            add_records(connection, list(both))
             steps = itertools.count()
             driver: Any = connection.connection.dbapi_connection
             driver.set_progress_handler(lambda: next(steps) < 0, 100)

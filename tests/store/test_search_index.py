@@ -8,11 +8,10 @@ from sqlalchemy import Connection, text
 
 from mcpguard.codec.filters import parse
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import records
 from mcpguard.store.rows.records import COLUMNS
 from mcpguard.store.search import record_search, search_index
 from mcpguard.store.search.search_index import BLOCK, found_in_records, stored_in_index, stray_values
-from tests.store.searched import ask, index, rows
+from tests.store.searched import add_records, ask, index, rows
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +21,7 @@ def row(seq: int, **said: object) -> dict[str, Any]:
 
 
 async def add(store: Store, some: list[dict[str, Any]]) -> None:
-    await store.writer.submit(lambda connection: records.add(connection, some))
+    await store.writer.submit(lambda connection: add_records(connection, some))
 
 
 async def end(store: Store) -> int:

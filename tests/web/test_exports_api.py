@@ -24,7 +24,6 @@ from mcpguard.ledger.ledger import Append
 from mcpguard.ledger.verify.report import KeySource, KeyTrust
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import chains
-from mcpguard.store.rows import records as records_of
 from mcpguard.store.rows.records import COLUMNS
 from mcpguard.web.downloads import StreamedDownload
 from tests import people
@@ -32,6 +31,7 @@ from tests import second_bundle_verifier as second
 from tests.gate import Gate, gate
 from tests.ledger.export.ocsf_validator import problems as problems_of
 from tests.process import until
+from tests.store.searched import add_records
 from tests.web.conforming import conforms
 from tests.web.desk import desk
 from tests.web.rest import API, Json, program
@@ -203,7 +203,7 @@ async def test_whoever_reads_the_store_themselves_is_recorded_first(guard: World
 async def test_another_chain_of_the_store_is_exported_whole_and_recorded_in_ours(guard: World) -> None:
     def begin(connection: Connection) -> None:
         chains.begin(connection, "old", 1)
-        records_of.add(
+        add_records(
             connection, [dict.fromkeys(COLUMNS) | {"chain": "old", "seq": 1, "hash": bytes(32), "content": b"{}"}]
         )
 

@@ -29,21 +29,19 @@ class PageMover(Protocol):
 
 
 class Checkpointer:
-    """Counts the commits to one database. It is used by one thread at a time."""
+    """Makes checkpoints of one database. It is used by one thread at a time."""
 
     def __init__(self, checkpoint: PageMover) -> None:
         self._checkpoint = checkpoint
-        self._commits = 0
         self._thread: threading.Thread | None = None
 
-    def note_commit(self) -> None:
-        """Begin a checkpoint if enough was committed since the last one, and none is going on."""
-        self._commits += 1
-        if self._commits < COMMITS or (self._thread is not None and self._thread.is_alive()):
-            return
-        self._commits = 0
+    def begin(self) -> bool:
+        """Begin a checkpoint. Return False if one is going on."""
+        if self._thread is not None and self._thread.is_alive():
+            return False
         self._thread = threading.Thread(target=self._run, name="mcpguard-checkpoint", daemon=True)
         self._thread.start()
+        return True
 
     def wait(self) -> None:
         """Wait for the checkpoint that is going on."""

@@ -38,6 +38,9 @@ T = TypeVar("T")
 SLOW_SECONDS: Final = 0.01
 """A commit that takes longer is not waited for in the event loop again for a while."""
 SLOW_FOR: Final = 1.0
+SLOW_AT_FIRST: Final = 0.05
+"""Seconds for which commits are left to the thread after a slow one: at first, and after many in a row. One alone may
+have waited for the processor only."""
 log = structlog.get_logger("mcpguard.store")
 
 
@@ -83,6 +86,7 @@ class Writer:
         self._turn: list[Job] = []
         self._in_thread = 0
         self._slow_until = 0.0
+        self._slow_for = SLOW_AT_FIRST
         self._loop = asyncio.get_running_loop()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mcpguard-writer", daemon=True)
@@ -155,8 +159,12 @@ class Writer:
         self._turn = []
         self._participant.confirm()
         report_all(jobs)
-        if self._loop.time() - began > SLOW_SECONDS:
-            self._slow_until = self._loop.time() + SLOW_FOR
+        now = self._loop.time()
+        if now - began > SLOW_SECONDS:
+            self._slow_until = now + self._slow_for
+            self._slow_for = min(2 * self._slow_for, SLOW_FOR)
+        else:
+            self._slow_for = SLOW_AT_FIRST
 
     def _give_up(self, jobs: Sequence[Job], error: BaseException) -> None:
         """Undo a transaction that failed on the loop. The thread opens a new connection, which can take long."""

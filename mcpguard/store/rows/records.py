@@ -3,10 +3,9 @@
 The ledger defines what the columns mean.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import starmap
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
@@ -26,11 +25,11 @@ TOGETHER = 50
 """Rows per statement: an old SQLite takes 999 values at once."""
 _KIND = COLUMNS.index("kind")
 _NAMES = ("hash", "content", *COLUMNS)
-_VALUES = itemgetter(*_NAMES)
 _COLUMNS = ", ".join(f'"{name}"' for name in _NAMES)
-_ADD = Statement(f"INSERT INTO records ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})")  # noqa: S608 - our own names
-_ADD_BODY = Statement("INSERT INTO bodies (chain, seq, salt, content) VALUES (?, ?, ?, ?)")
-_BODY_VALUES = itemgetter("chain", "seq", "salt", "content")
+ADD = Statement(f"INSERT INTO records ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})")  # noqa: S608 - our own names
+"""Adds records. A row has the hash, the content, and the values of `COLUMNS`."""
+ADD_BODY = Statement("INSERT INTO bodies (chain, seq, salt, content) VALUES (?, ?, ?, ?)")
+"""Adds bodies."""
 _BARE = (records.c.seq, records.c.hash, records.c.content)
 WHOLE = (records.c.hash, records.c.content, *(records.c[name] for name in COLUMNS))
 """The columns of a query whose rows `stored_record` turns into `StoredRecord`s."""
@@ -65,16 +64,6 @@ class StoredBody:
     seq: int
     salt: bytes | None
     content: bytes | None
-
-
-def add(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
-    """Insert records. Each row has `content`, `hash` and the columns."""
-    _ADD.run(connection, map(_VALUES, rows))
-
-
-def add_bodies(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
-    """Insert bodies. Each row has `chain`, `seq`, `salt` and `content`."""
-    _ADD_BODY.run(connection, map(_BODY_VALUES, rows))
 
 
 def last_record(connection: Connection, chain: str) -> tuple[int, bytes] | None:
