@@ -14,7 +14,6 @@ Rules kept here:
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import TypeVar, cast
 
 import anyio
