@@ -7,7 +7,6 @@ import secrets
 from hashlib import sha256
 from pathlib import Path
 
-from mcpguard.domain.calls.bodies import DigestedBody
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.files import keyfiles
 
@@ -21,12 +20,13 @@ class Digests:
         self._inner = sha256(bytes(byte ^ 0x36 for byte in key.ljust(64, b"\0")))
         self._outer = sha256(bytes(byte ^ 0x5C for byte in key.ljust(64, b"\0")))
 
-    def body(self, content: bytes) -> DigestedBody:
+    def keyed(self, content: bytes) -> str:
+        """The digest of these bytes, as records have it."""
         # HMAC by its definition, from two hash states that have the key already.
         inner, outer = self._inner.copy(), self._outer.copy()
         inner.update(content)
         outer.update(inner.digest())
-        return DigestedBody(len(content), "hmac-sha256:" + outer.hexdigest())
+        return f"hmac-sha256:{outer.hexdigest()}"
 
 
 def load_or_make(path: Path) -> Digests:

@@ -115,13 +115,14 @@ def test_only_tools_and_prompts_have_a_description_of_what_they_are_given() -> N
 
 
 def test_secrets_are_looked_for_once() -> None:
-    Counting.reads = 0
-    carried = Arguments("tools/call", {"arguments": Counting(a="x")})
-    look = carried.look(CallArgumentChecks(Settings()), offering(), pin("1"))
-    assert carried.found is None, "nobody has asked yet"
-    assert look.secret is None
-    assert look.secret is None
-    assert Counting.reads == 1
+    for text, reads in (("x", 0), ("ghp_", 2)):
+        Counting.reads = 0
+        carried = Arguments("tools/call", {"arguments": Counting(a=text)})
+        look = carried.look(CallArgumentChecks(Settings()), offering(), pin("1"))
+        assert carried.found is None, "nobody has asked yet"
+        assert look.secret is None
+        assert look.secret is None
+        assert Counting.reads == reads, "what the bytes rule out is not read, and what they do not is searched once"
 
 
 def test_schemas_that_are_kept_stay_few_and_small() -> None:

@@ -3,12 +3,19 @@
 import hmac
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mcpguard.codec.messages import dumps
+from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
+from mcpguard.domain.calls.calls import Face, Intent
+from mcpguard.domain.calls.records import Opening
+from mcpguard.domain.calls.verdicts import ALLOW
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.guard.calls.kept_bodies import LARGE, KeptBodies
 from mcpguard.ledger.digests import Digests
-from mcpguard.policy.secrets.masking import spellings
+from mcpguard.policy.secrets.masking import mask_secrets, spellings
 from mcpguard.settings.model import Audit
 from tests.policy.secrets.made_up import TOKEN
 
@@ -40,6 +47,36 @@ async def test_what_has_no_secret_is_kept_as_it_was_sent() -> None:
     kept = await bodies().make_body("web", value, written)
     assert isinstance(kept, KeptBody)
     assert kept.masked == written
+
+
+PLACES = st.sampled_from(["", "plain", "with\nlines", TOKEN, f"it is {GIVEN}.", "password = hunter2hunter2"])
+TEXTS = st.lists(PLACES, min_size=4, max_size=4)
+
+
+@given(TEXTS)
+async def test_what_is_kept_of_a_call_is_what_the_whole_search_leaves(texts: list[str]) -> None:
+    """The quick search of the bytes decides what is masked, and changes nothing about that."""
+    known, kept = spellings([GIVEN]), bodies()
+    value = {"a": texts[0], "b": texts[1:]}
+    body = await kept.make_body("web", value)
+    assert isinstance(body, KeptBody)
+    assert body.masked == dumps(mask_secrets(value, known, maybe=True).value)
+    assert not body.clear or body.masked == dumps(value)
+    name, reason, client, trace = texts
+    opening = Opening(
+        "entry",
+        Caller("a", "a", Scope()),
+        Capability("web", CapabilityKind.TOOL, name),
+        Intent(Effect.READ, declared=True, reason=reason),
+        Face.DIRECT,
+        ALLOW,
+        client=client,
+        trace=trace,
+    )
+    left = kept.mask_texts(opening)
+    assert [left.capability.name, left.intent.reason, left.client, left.trace] == mask_secrets(
+        texts, known, maybe=True
+    ).value
 
 
 async def test_of_what_is_too_large_or_not_wanted_only_the_digest_is_kept() -> None:

@@ -1,7 +1,7 @@
 """The stored form of a call's arguments or reply: the masked bytes, or only their size and a keyed digest."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mcpguard.domain.errors import InvalidName
 
@@ -13,14 +13,12 @@ class KeptBody:
     """Bytes that are stored beside the record. Every secret in them is masked before a `KeptBody` is made.
 
     `keyed`: the HMAC of the unmasked bytes, by which two bodies can be compared; empty where it was not computed.
+    `clear`: nothing was masked, because a search of the bytes showed at once that no secret can be in them.
     """
 
     masked: bytes
     keyed: str = ""
-
-    def __post_init__(self) -> None:
-        if self.keyed:
-            _check(self.keyed)
+    clear: bool = field(default=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -39,12 +37,8 @@ class DigestedBody:
     too_large: bool = False
 
     def __post_init__(self) -> None:
-        _check(self.digest)
-
-
-def _check(digest: str) -> None:
-    if not KEYED.fullmatch(digest):
-        raise InvalidName("a keyed digest is hmac-sha256: and 64 lower-case hexadecimal digits")
+        if not KEYED.fullmatch(self.digest):
+            raise InvalidName("a keyed digest is hmac-sha256: and 64 lower-case hexadecimal digits")
 
 
 Body = KeptBody | DigestedBody

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.capabilities import Capability, Effect
@@ -34,6 +35,10 @@ class Intent:
     declared: bool
     sensitivity: Sensitivity = Sensitivity.UNKNOWN
     reason: str = ""
+
+
+IMPLIED: Final = {effect: Intent(effect, declared=False) for effect in Effect}
+"""The intents that are implied by what is called, by its effect."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from typing import Final
 
 from mcpguard.codec import envelope
 from mcpguard.domain.callers import Caller
-from mcpguard.domain.calls.calls import Intent
+from mcpguard.domain.calls.calls import IMPLIED
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.calls.objections import NOTHING_MORE
 from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
@@ -208,12 +208,13 @@ class Calls:
         return call.client.notes.in_outcome(outcome, screened.mode)
 
     async def _make_opening(self, asked: CallRequest, subject: CallSubject, judged: JudgedCall) -> Opening:
-        pin, given = judged.pin, subject.given or Arguments(asked.method, asked.params)
+        pin, given, bodies = judged.pin, subject.given or Arguments(asked.method, asked.params), self._services.bodies
+        body = await bodies.make_body(asked.capability.server, given.params, given.encoded, given.clear)
         opening = Opening(
             entry=self._new_id(),
             caller=asked.caller,
             capability=asked.capability,
-            intent=asked.stated.intent if asked.stated else Intent(judged.effect or Effect.READ, declared=False),
+            intent=asked.stated.intent if asked.stated else IMPLIED[judged.effect or Effect.READ],
             face=asked.face,
             verdict=judged.verdict,
             method=asked.method,
@@ -226,11 +227,9 @@ class Calls:
             continues=asked.page.of if asked.page else "",
             by=asked.by,
             secrets=(*given.found.sure, *given.found.maybe) if given.found else (),
+            arguments=body,
         )
-        bodies = self._services.bodies
-        return bodies.with_arguments(
-            opening, await bodies.make_body(asked.capability.server, given.params, given.encoded)
-        )
+        return bodies.mask_texts(opening)
 
     def _client_for(self, call: OpenCall, opening: Opening, counterpart: Counterpart) -> ClientQuestions:
         """The client, in the form in which the server may ask it something."""

@@ -6,6 +6,7 @@ Rules kept here:
 2. The work is bounded: of a body above the size limit in the settings only the digest is kept. Large bodies are masked
    in a thread, one at a time, so that no other call waits for them.
 3. Everything else of a call that is stored beside its body is masked the same way.
+4. One search of the bytes spares most bodies all others. What it passes over is kept as it is.
 """
 
 from collections.abc import Callable
@@ -16,10 +17,11 @@ from typing import Final
 from anyio import CapacityLimiter, to_thread
 
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.calls.bodies import Body, KeptBody
+from mcpguard.domain.calls.bodies import Body, DigestedBody, KeptBody
 from mcpguard.domain.calls.records import Opening
 from mcpguard.ledger.digests import Digests
-from mcpguard.policy.secrets.masking import Spellings, mask_secrets
+from mcpguard.policy.secrets.detection import may_hold, may_hold_in_json
+from mcpguard.policy.secrets.masking import Spellings, mask_secrets, spellings_in_json
 from mcpguard.settings.model import Audit
 
 LARGE: Final = 16 * 1024
@@ -35,35 +37,43 @@ class KeptBodies:
         self._known = known
         self._turn = CapacityLimiter(1)
 
-    async def make_body(self, server: str, value: object, written: bytes | None = None) -> Body:
+    async def make_body(
+        self, server: str, value: object, written: bytes | None = None, clear: bool | None = None
+    ) -> Body:
         """The body to store for this value, with the secrets of that server masked. `written`: its bytes, where they
-        exist."""
-        clear = dumps(value) if written is None else written
-        digested = self._digests.body(clear)
+        exist; `clear`: whether it is known already that `may_hold_in_json` finds nothing in them."""
+        if written is None:
+            written = dumps(value)
+        keyed, known = self._digests.keyed(written), self._known(server)
         if self._most is None:
-            return digested
+            return DigestedBody(len(written), keyed)
         # Masking a huge body would hold up others. Its digest still proves later what was sent.
-        if len(clear) > self._most:
-            return replace(digested, too_large=True)
-        known = self._known(server)
-        if len(clear) <= LARGE:
-            kept = _masked(value, clear, known)
-        else:
+        if len(written) > self._most:
+            return DigestedBody(len(written), keyed, too_large=True)
+        if len(written) > LARGE:
             # One at a time for all calls: a flood of large bodies must not take every thread.
-            kept = await to_thread.run_sync(partial(_masked, value, clear, known), limiter=self._turn)
-        return KeptBody(kept, digested.digest)
+            masked = await to_thread.run_sync(partial(_masked, value, written, known), limiter=self._turn)
+            return KeptBody(masked, keyed)
+        if clear is None:
+            clear = not may_hold_in_json(written)
+        if clear and (not known or _is_without(written, known)):
+            return KeptBody(written, keyed, clear=True)
+        return KeptBody(_masked(value, written, known), keyed)
 
-    def with_arguments(self, opening: Opening, arguments: Body) -> Opening:
-        """The opening of a call with its arguments, and with secrets masked in everything that its caller wrote."""
-        capability, intent = opening.capability, opening.intent
+    def mask_texts(self, opening: Opening) -> Opening:
+        """The opening of a call, with secrets masked in everything that its caller wrote beside the arguments."""
+        capability, intent, known = opening.capability, opening.intent, self._known(opening.capability.server)
         texts = [capability.name, intent.reason, opening.client, opening.trace]
-        left = mask_secrets(texts, self._known(capability.server), maybe=True).value
+        # Searched as `text_of_value` writes these texts. Nearly always there is nothing in them.
+        text = f'\n="{texts[0]}"\n="{texts[1]}"\n="{texts[2]}"\n="{texts[3]}"'.encode(errors="replace")
+        if not may_hold(text) and not (known and any(way in text for way in known)):
+            return opening
+        left = mask_secrets(texts, known, maybe=True).value
         if left is texts:
-            return replace(opening, arguments=arguments)
+            return opening
         name, reason, client, trace = left
         return replace(
             opening,
-            arguments=arguments,
             capability=replace(capability, name=name),
             intent=replace(intent, reason=reason),
             client=client,
@@ -71,6 +81,12 @@ class KeptBodies:
         )
 
 
-def _masked(value: object, clear: bytes, known: Spellings) -> bytes:
+def _is_without(written: bytes, known: Spellings) -> bool:
+    """Tell whether JSON shows that its value has none of these secrets."""
+    ways = spellings_in_json(known)
+    return ways is not None and not any(way in written for way in ways)
+
+
+def _masked(value: object, written: bytes, known: Spellings) -> bytes:
     left = mask_secrets(value, known, maybe=True)
-    return dumps(left.value) if left.count else clear
+    return dumps(left.value) if left.count else written

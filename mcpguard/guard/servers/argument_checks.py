@@ -19,7 +19,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy.arguments.argument_checks import CALL, GET, NO_OBJECT, check_prompt_arguments, nested_too_deeply
 from mcpguard.policy.arguments.schemas import UNUSABLE, UNVERIFIABLE, SchemaChecks, schema_checks
-from mcpguard.policy.secrets.detection import FoundSecrets, find_secrets
+from mcpguard.policy.secrets.detection import NOTHING, FoundSecrets, find_secrets, may_hold_in_json
 from mcpguard.settings.model import Settings
 
 MOST_SCHEMAS: Final = 4096
@@ -65,6 +65,8 @@ class Arguments:
         self.method = method
         self.params = params
         self.encoded = dumps(params)
+        self.clear: bool | None = None
+        """Whether a search of `encoded` showed at once that there is no secret in them; None before somebody asks."""
         self.found: FoundSecrets | None = None
         """The secrets in them; None as long as no rule has looked for any."""
         self.same: tuple[Fingerprint | None, bytes] | None = None
@@ -102,7 +104,8 @@ class Arguments:
     def secret(self) -> str | None:
         """The rule that found a secret that must not be sent on; None if there is none."""
         if self.found is None:
-            self.found = find_secrets(self.params)
+            self.clear = not may_hold_in_json(self.encoded)
+            self.found = NOTHING if self.clear else find_secrets(self.params)
         return self.found.sure[0] if self._checks.refuses_secrets and self.found.sure else None
 
     def _compare(self, pin: Pin, fingerprint: Fingerprint) -> Objection | None:

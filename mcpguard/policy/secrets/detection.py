@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from mcpguard.policy.secrets.layers import ENCODED, layers, text_of_value
+from mcpguard.policy.secrets.layers import ENCODED, ENCODED_IN_JSON, layers, text_of_value
 from mcpguard.policy.secrets.rules import SecretRule, rules
 from mcpguard.text.linear import Pattern, WordSet, any_word, compile_pattern
 
@@ -45,9 +45,22 @@ def may_hold(text: bytes) -> bool:
     return _keywords_or_codes().search(text) is not None
 
 
+def may_hold_in_json(written: bytes) -> bool:
+    """Tell whether the text of a value may hold a secret, from the JSON of the value: that is written anyway, and the
+    text need not be. It may say so of a value of whose text `may_hold` does not, but never the other way round."""
+    return _in_json().search(written) is not None
+
+
 @cache
 def _keywords_or_codes() -> Pattern:
     return compile_pattern(f"{any_word(word for rule in rules() for word in rule.words)}|{ENCODED}")
+
+
+@cache
+def _in_json() -> Pattern:
+    # No keyword has a character that JSON writes in another way. The text has `=` after a name, and JSON has not.
+    words = (word.rstrip("=") for rule in rules() for word in rule.words)
+    return compile_pattern(f"{any_word(words)}|{ENCODED_IN_JSON}")
 
 
 class _RulesByWord:

@@ -23,8 +23,11 @@ LONGEST_REPEATED: Final = 64
 """The end of a list's name that precedes its items. No rule searches further back for the name of a service."""
 _SHORTEST_NAMED: Final = 8
 """No secret that is recognised by its name is shorter."""
-ENCODED: Final = r'[A-Za-z0-9+/_-]{24,}|\\[nrt"]|%[0-9A-Fa-f]{2}'
+_CODES: Final = "[A-Za-z0-9+/_-]{24,}|%[0-9A-Fa-f]{2}"
+ENCODED: Final = rf'{_CODES}|\\[nrt"]'
 """Whatever matches this may be decoded: a text without it has no other layers."""
+ENCODED_IN_JSON: Final = rf'{_CODES}|\\\\[nrt"\\]'
+"""What `ENCODED` matches in a string or at its end, as it is written in JSON, where a backslash is doubled."""
 _RUN: Final = compile_pattern("[A-Za-z0-9+/_-]{24,}={0,2}")
 _ESCAPE: Final = compile_pattern(r'\\[nrt"]|%[0-9A-Fa-f]{2}')
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")

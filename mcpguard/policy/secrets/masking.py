@@ -15,7 +15,7 @@ import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from typing import Final, Generic, TypeVar, cast
 from urllib.parse import quote
@@ -76,6 +76,16 @@ def mask_secrets(value: Value, known: Spellings = (), *, maybe: bool = False) ->
         count += len(hits) if number == 0 else 0
         left = cast("Value", _rebuilt(left, _replacements(left, hits, whole=number >= _BY_PLACES)))
     return MaskedValue(cast("Value", _rebuilt(left, None)), tuple(told), count)
+
+
+@lru_cache(maxsize=1024)
+def spellings_in_json(known: Spellings) -> Spellings | None:
+    """Return what the JSON of a value contains wherever its text contains one of these spellings; None where that
+    cannot be said, because a spelling may extend over a name and its text."""
+    # The text has `name="text"` and line breaks where JSON has quotes, colons and commas.
+    if any(b'"' in way or b"\n" in way for way in known):
+        return None
+    return tuple({json.dumps(way.decode().rstrip("="), ensure_ascii=False)[1:-1].encode() for way in known})
 
 
 def _spellings(value: str) -> Iterator[str]:

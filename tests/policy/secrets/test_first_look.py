@@ -5,9 +5,12 @@ from urllib.parse import quote
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 
-from mcpguard.policy.secrets.detection import may_hold, rules_for_text
+from mcpguard.codec.messages import dumps
+from mcpguard.policy.secrets.detection import may_hold, may_hold_in_json, rules_for_text
 from mcpguard.policy.secrets.layers import layers, pieces, text_of_value
+from mcpguard.policy.secrets.masking import spellings, spellings_in_json
 from mcpguard.policy.secrets.rules import rules
 from tests.policy.secrets.made_up import SURE, VALUES
 
@@ -28,6 +31,45 @@ def test_a_text_that_is_passed_over_has_no_keyword_and_nothing_encoded(value: ob
     if not may_hold(text):
         assert not [*rules_for_text(text)]
         assert len([*layers(value)]) == 1
+
+
+# Strings whose ends could make one of what is searched for together with what the text has around them.
+EDGES = st.sampled_from(
+    ["\\", 'n"', "_gitlab_session", "a=", "=", "%", "41", "\n", '"', "\x1f", "é", "\u017f", "k" * 23, "\\n"]
+)
+NEAR = st.recursive(
+    st.lists(EDGES, max_size=4).map("".join) | VALUES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.lists(EDGES, max_size=3).map("".join), inner),
+    max_leaves=5,
+)
+
+
+@given(NEAR)
+@example({"_gitlab_session": "x"})
+@example({"a": "\\"})
+@example(["\\"])
+@example({"a": ["\\n"]})
+def test_the_json_of_a_value_is_never_passed_over_where_its_text_is_not(value: object) -> None:
+    if not may_hold_in_json(dumps(value)):
+        assert not may_hold(text_of_value(value))
+
+
+@given(NEAR, st.lists(st.lists(EDGES | st.text(max_size=3), min_size=1, max_size=3).map("".join), max_size=2))
+@example({"abc": "x"}, ["abc="])
+@example({"a": "b"}, ['a="b"'])
+@example({"a": "\x1b\\"}, ["\x1b\\"])
+def test_a_known_secret_in_a_text_is_in_the_json_too(value: object, secrets: list[str]) -> None:
+    known, text, written = spellings(secrets), text_of_value(value), dumps(value)
+    ways = spellings_in_json(known)
+    if ways is not None and not any(way in written for way in ways):
+        assert not any(way in text for way in known)
+
+
+def test_the_keywords_are_written_in_json_as_they_are() -> None:
+    for word in {word for rule in rules() for word in rule.words}:
+        assert dumps(word) == f'"{word}"'.encode()
+        assert "=" not in word.rstrip("=")
+        assert word.rstrip("=")
 
 
 @pytest.mark.parametrize("word", sorted({word for rule in rules() for word in rule.words}))
