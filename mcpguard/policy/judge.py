@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Final
 
 from mcpguard.domain.calls.objections import NOTHING_MORE, Detail, Objection
-from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
+from mcpguard.domain.calls.verdicts import ALLOW, Deny, Hold, Verdict
 from mcpguard.domain.reasons import Reason
 from mcpguard.policy.rules import (
     arguments_schema,
@@ -55,7 +55,7 @@ RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("hold.person", hold_person.objection),
 )
 _NAMES: Final = tuple(name for name, _ in RULES)
-_ALLOWED: Final = (Allow(), _NAMES, NOTHING_MORE)
+_ALLOWED: Final = (ALLOW, _NAMES, NOTHING_MORE)
 
 
 def judge(situation: Situation) -> tuple[Verdict, tuple[str, ...], Detail]:

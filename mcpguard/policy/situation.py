@@ -6,7 +6,7 @@ Rules kept here:
    its arguments.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from mcpguard.domain.callers import Caller
@@ -67,15 +67,16 @@ class Situation:
     crowded: bool = False
     starting: bool = False
     needs_tasks: bool = False
+    effect: Effect | None = field(init=False)
+    """The effect that a reviewer assigned; None if nothing could be called."""
+
+    def __post_init__(self) -> None:
+        effect = Effect.READ if self.covered else None
+        if self.pin is not None and self.pin.callable:
+            effect = self.pin.effect
+        object.__setattr__(self, "effect", effect)
 
     @property
     def connection_reason(self) -> Reason:
         """The reason for refusing a call while the server is not connected."""
         return Reason.SERVER_STARTING if self.starting else Reason.SERVER_UNREACHABLE
-
-    @property
-    def effect(self) -> Effect | None:
-        """The effect that a reviewer assigned; None if nothing could be called."""
-        if self.pin is not None and self.pin.callable:
-            return self.pin.effect
-        return Effect.READ if self.covered else None

@@ -4,6 +4,7 @@ A `match` over `Verdict` that misses a case does not type-check.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 from mcpguard.domain.reasons import Reason
 
@@ -11,6 +12,9 @@ from mcpguard.domain.reasons import Reason
 @dataclass(frozen=True, slots=True)
 class Allow:
     """The call may be sent."""
+
+
+ALLOW: Final = Allow()
 
 
 @dataclass(frozen=True, slots=True)

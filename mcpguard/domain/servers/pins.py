@@ -1,6 +1,6 @@
 """Pins: the status of one capability, and the definition that the status applies to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.servers.standing import CapabilityStanding
@@ -30,17 +30,19 @@ class Pin:
     rejected: Fingerprint | None = None
     generation: int = 0
     findings_read: frozenset[str] = frozenset()
+    callable: bool = field(init=False, repr=False, compare=False)
+    """Whether the server lists exactly the definition that was approved."""
 
-    @property
-    def callable(self) -> bool:
-        """Whether the server lists exactly the definition that was approved."""
-        return (
+    def __post_init__(self) -> None:
+        # Each call asks several times: it is computed once, as a pin never changes.
+        is_callable = (
             self.standing is CapabilityStanding.APPROVED
             and self.present
             and self.approved is not None
             and self.listed == self.approved
             and self.effect is not None
         )
+        object.__setattr__(self, "callable", is_callable)
 
     @property
     def is_blocked(self) -> bool:

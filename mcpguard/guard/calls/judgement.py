@@ -20,6 +20,7 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.findings import Finding, finding_weight
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
+from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.holds.hold_rules import NO_HOLD, HoldRules, HoldView
 from mcpguard.guard.calls.subject import CallSubject
@@ -97,30 +98,31 @@ class CallJudge:
         # A revoked token learns nothing, not even whether the server exists: so this comes before any lookup.
         if not self._is_caller(subject.caller):
             return JudgedCall(Deny(Reason.CALLER_REVOKED), ("caller.holds",), None, None, None)
-        known, key = self._servers.find(subject.capability.server), subject.key
-        pin = known.pins.get(key) if known else None
+        capability = subject.capability
+        known = self._servers.find(capability.server)
+        pin = known.pins.get(subject.key) if known else None
         effect: Effect | None = None
         look = NO_HOLD
         if known is None:
             situation = Situation(
-                subject.caller, subject.capability, None, enabled=False, reachable=False, in_force=False, pin=None
+                subject.caller, capability, None, enabled=False, reachable=False, in_force=False, pin=None
             )
         else:
             # A resource may be covered by an approved template and yet be blocked by itself: then the block wins.
-            own = known.pins.get((subject.capability.kind, subject.capability.name))
-            is_resource = subject.capability.kind is CapabilityKind.RESOURCE
-            connected, listing = (True, known.listing) if subject.kept else self._servers.reached(known.name)
+            own = pin if subject.pinned is None else known.pins.get((capability.kind, capability.name))
+            connected, listing = (True, known.listing) if subject.kept else self._servers.reached(capability.server)
             situation = Situation(
                 subject.caller,
-                subject.capability,
+                capability,
                 known.upstream.standing,
                 enabled=known.enabled,
                 reachable=connected,
                 starting=not connected and self._servers.is_starting(known),
                 in_force=subject.kept or (listing is not None and listing is known.listing),
                 pin=pin,
-                covered=is_resource and is_under_prefix(known.upstream.prefixes, subject.capability.name),
-                blocked=own is not None and own.is_blocked,
+                covered=capability.kind is CapabilityKind.RESOURCE
+                and is_under_prefix(known.upstream.prefixes, capability.name),
+                blocked=own is not None and own.standing is CapabilityStanding.BLOCKED,
                 stated=subject.stated,
                 arguments=subject.given.look(self._servers.checking, known, pin) if subject.given else None,
                 spent=exhausted,

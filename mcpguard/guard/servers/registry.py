@@ -59,7 +59,8 @@ class ServerState:
     def runs(self) -> bool:
         """Whether it is meant to run: it is approved, enabled and not removed."""
         upstream = self.upstream
-        return upstream.standing is UpstreamStanding.APPROVED and self.enabled and not upstream.removed
+        is_enabled = upstream.enabled and self.declared.enabled and not upstream.removed
+        return is_enabled and upstream.standing is UpstreamStanding.APPROVED
 
     @property
     def sandbox(self) -> Profile | None:
