@@ -16,9 +16,10 @@ from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.screening import Screening
-from mcpguard.guard.calls.screening import Screener, ServerReply
+from mcpguard.guard.calls.screening import Screener, ScreeningNotes
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.registry import Registry
+from mcpguard.policy.secrets.known_secrets import NO_SECRETS
 from tests.gate import Gate
 from tests.gateway.screened import ORDER, SECRET, screen
 from tests.gateway.speaking import HOWS, guarded, same, speaking
@@ -170,10 +171,10 @@ async def test_others_have_their_turns_while_a_large_reply_is_searched_for_what_
         await screen(guard, Screening.OFF)
         now, turns, ended = guard.now.guard, 0, False
         screener = Screener(
-            now.servers, NeighbourTools(Registry()), lambda _: frozenset(), guard.now.settings, guard.clock
+            now.servers, NeighbourTools(Registry()), lambda _: NO_SECRETS, guard.now.settings, guard.clock
         )
-        said = ServerReply({"content": [{"_meta": {"mcpguard/call": "forged"}}] * 20_000})
-        outcome = Outcome.answer(KeptBody(dumps(said.result)))
+        said = {"content": [{"_meta": {"mcpguard/call": "forged"}}] * 20_000}
+        outcome, notes = Outcome.answer(KeptBody(dumps(said))), ScreeningNotes()
 
         async def other() -> None:
             nonlocal turns
@@ -185,9 +186,9 @@ async def test_others_have_their_turns_while_a_large_reply_is_searched_for_what_
             tasks.start_soon(other)
             await checkpoint()
             before = turns
-            screened = await screener.reply("web", "tools/call", None, outcome, said)
+            _, passed = await screener.reply("web", "tools/call", None, outcome, said, notes, is_result=True)
             ended = True
-        assert screened.reply.result == {"content": [{}] * 20_000}
+        assert passed == {"content": [{}] * 20_000}
         assert turns - before > 1
 
 

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mcpguard.codec.messages import dumps
 from mcpguard.domain.screening import Screening
 from mcpguard.inspection.detectors.hidden_text import is_suspicious
 from mcpguard.inspection.replies import hidden_characters, reply_findings
 from mcpguard.inspection.replies.screening import OutOfTime, is_plain, screen_reply
+from mcpguard.policy.secrets.detection import may_hold_in_json
 from mcpguard.policy.secrets.known_secrets import KnownSecrets, tells_secret
 from tests.benchmarks.replies import screened
 from tests.benchmarks.replies_told import AROUND, cases
@@ -40,6 +42,27 @@ def test_a_glance_misses_nothing_that_reading_a_window_finds(said: str) -> None:
     window = said[: reply_findings.WINDOW]
     if reply_findings.find_in_block(window, AROUND):
         assert reply_findings.worth_reading(window, AROUND)
+
+
+BLOBS = st.binary(max_size=14).map(lambda data: base64.b64encode(data).decode()) | st.just("cGF0LmFiYw==")
+MEMBERS = st.sampled_from(["text", "blob", "data", "type", "mimeType", "a sentence", "status", "executed"])
+REPLIES = st.dictionaries(
+    MEMBERS,
+    st.recursive(
+        BLOBS | st.sampled_from([ORDER, "text/plain", "image", "held", "no", "x\u200b", "ghp_", "pat.", "\\", "1"]),
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(MEMBERS, inner, max_size=4),
+        max_leaves=6,
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=examples(300))
+@given(REPLIES)
+@example({"contents": [{"mimeType": "text/plain", "blob": base64.b64encode(b"hvb.AAAA").decode()}]})
+def test_what_the_search_of_the_bytes_showed_is_not_looked_for_again(reply: dict[str, object]) -> None:
+    if not may_hold_in_json(dumps(reply)):
+        assert is_plain(reply, NOTHING, AROUND, clear=True) == is_plain(reply, NOTHING, AROUND)
 
 
 @given(st.text(max_size=3000), st.text(max_size=3000))

@@ -42,7 +42,6 @@ from mcpguard.guard.calls.page_answer import answer_page
 from mcpguard.guard.calls.question_limits import QuestionLimits
 from mcpguard.guard.calls.refused_call import UNREPLIED, outcome_after, outcome_when_cut_off, tell_failure
 from mcpguard.guard.calls.request import CallRequest, CallResult
-from mcpguard.guard.calls.screening import ServerReply
 from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.running_calls import RunningCall
@@ -194,18 +193,22 @@ class Calls:
 
     async def _screen(self, call: OpenCall) -> Outcome:
         """Screen what the server answered: it is passed on, changed or withheld."""
-        asked, server = call.asked, call.asked.capability.server
-        said = ServerReply(call.result, call.error)
+        asked, server, is_result = call.asked, call.asked.capability.server, call.error is None
+        said = (call.result if is_result else call.error) or {}
         # Of the reply before it is screened: the record shows what the server really said, with secrets masked.
-        reply = await self._services.bodies.make_body(server, said.value)
-        failed = call.error is not None or (call.result is not None and call.result.get("isError") is True)
-        outcome = Outcome.failure(reply) if failed else Outcome.answer(reply)
-        screened = await self._services.screener.reply(server, asked.method, call.judged.pin, outcome, said)
-        call.result, call.error = screened.reply.result, screened.reply.error
-        call.client.notes.add(screened.looked)
-        if screened.reason is not None:
-            outcome = replace(outcome, reason=screened.reason)
-        return call.client.notes.in_outcome(outcome, screened.mode)
+        reply = await self._services.bodies.make_body(server, said)
+        failed = not is_result or said.get("isError") is True
+        outcome, passed_on = await self._services.screener.reply(
+            server,
+            asked.method,
+            call.judged.pin,
+            Outcome.failure(reply) if failed else Outcome.answer(reply),
+            said,
+            call.client.notes,
+            is_result=is_result,
+        )
+        call.result, call.error = (passed_on, None) if is_result else (None, passed_on)
+        return outcome
 
     async def _make_opening(self, asked: CallRequest, subject: CallSubject, judged: JudgedCall) -> Opening:
         pin, given, bodies = judged.pin, subject.given or Arguments(asked.method, asked.params), self._services.bodies

@@ -13,7 +13,7 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -23,7 +23,8 @@ from mcpguard.codec import envelope
 from mcpguard.codec.findings import titles
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.asks import Ask, Asks
-from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.findings import Evidence, Severity
 from mcpguard.domain.reasons import Reason
@@ -34,7 +35,7 @@ from mcpguard.guard.servers.servers import Servers
 from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
 from mcpguard.inspection.replies.screening import OutOfTime, ScreenedReply, is_plain, screen_reply
 from mcpguard.policy.arguments.argument_checks import CALL
-from mcpguard.policy.arguments.schemas import AcceptsAnything, SchemaChecks
+from mcpguard.policy.arguments.schemas import ANYTHING, AcceptsAnything, SchemaChecks
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
 from mcpguard.settings.model import Settings
 
@@ -62,36 +63,8 @@ _NOWHERE: Final = Evidence("", 0, 0)
 
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class ServerReply:
-    """The result or the error with which a server answered one call; neither where nothing of it is passed on."""
-
-    result: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
-
-    @property
-    def value(self) -> dict[str, Any] | None:
-        """The result, or else the error."""
-        return self.result if self.result is not None else self.error
-
-    def with_value(self, value: dict[str, Any]) -> "ServerReply":
-        """The same kind of reply with something else in it."""
-        return ServerReply(result=value) if self.result is not None else ServerReply(error=value)
-
-
-NO_REPLY: Final = ServerReply()
-
-
-@dataclass(frozen=True, slots=True)
-class ScreeningOutcome:
-    """A reply as it may be passed on. `reason` says why it is withheld, `looked` what was found in it."""
-
-    mode: Screening
-    reply: ServerReply = NO_REPLY
-    reason: Reason | None = None
-    looked: ScreenedReply | None = None
+Screened = tuple[Outcome, dict[str, Any] | None]
+"""The outcome of a call with what was found in it, and what is passed on; None where that is withheld."""
 
 
 class ScreeningNotes:
@@ -121,34 +94,60 @@ class Screener:
         self,
         servers: Servers,
         around: NeighbourTools,
-        given: Callable[[str], frozenset[str]],
+        given: Callable[[str], KnownSecrets],
         settings: Settings,
         clock: Clock,
     ) -> None:
         self._servers = servers
         self._around = around
         self._given = given
-        self._values: dict[str, tuple[frozenset[str], KnownSecrets]] = {}
         self._largest = settings.replies.largest
         self._patience = settings.screening.patience_seconds
         self._clock = clock
         self._limiters: dict[str, CapacityLimiter] = {}
 
     async def reply(
-        self, server: str, method: str, pin: Pin | None, outcome: Outcome, reply: ServerReply
-    ) -> ScreeningOutcome:
-        """Screen what a server answered to a call that had this outcome, in the mode that applies to it now."""
-        mode = self._servers.screening(server)
-        value = reply.value
-        if value is None or outcome.reply is None or outcome.reason is not None:
-            return ScreeningOutcome(mode)
+        self,
+        server: str,
+        method: str,
+        pin: Pin | None,
+        outcome: Outcome,
+        said: dict[str, Any],
+        notes: ScreeningNotes,
+        *,
+        is_result: bool,
+    ) -> Screened:
+        """Screen the result or error with which a server ended a call, in the mode that applies to it now."""
+        mode, body = self._servers.screening(server), outcome.reply
+        if body is None or outcome.reason is not None:
+            return notes.in_outcome(outcome, mode), None
         # The size comes first: a reply that is too large is not even searched.
-        size = outcome.reply.size
+        size = len(body.masked) if isinstance(body, KeptBody) else body.size
         if size > self._largest:
-            return ScreeningOutcome(mode, reason=Reason.REPLY_TOO_LARGE)
+            return notes.in_outcome(replace(outcome, reason=Reason.REPLY_TOO_LARGE), mode), None
         if mode is Screening.OFF:
-            return ScreeningOutcome(mode, reply.with_value(await self._cleaned(server, value, size)))
-        return await self._screened(server, method, pin, size, reply, mode)
+            return notes.in_outcome(outcome, mode), await self._cleaned(server, said, size)
+        checks: SchemaChecks = ANYTHING
+        if method == CALL and pin is not None and outcome.kind is OutcomeKind.ANSWERED:
+            checks = self._servers.result_checks(server, pin)
+        given, around = self._given(server), self._around(server)
+        if size <= LARGE:
+            written = body.masked if isinstance(body, KeptBody) and body.clear else None
+            bare = said
+            # Without a slash, and without characters that look like others, no name in it can be read as ours.
+            if written is None or b"/" in written or not written.isascii():
+                bare = envelope.without_our_keys(said)
+            if is_plain(bare, given, around, clear=written is not None):
+                fits = True if checks is ANYTHING else _fits(bare, checks)
+                if fits:
+                    return notes.in_outcome(outcome, mode), bare
+                return _passed_on(outcome, mode, fits, ScreenedReply(bare), notes, is_result=is_result)
+        try:
+            fits, looked = await self._aside(server, partial(self._read, said, mode, given, around, checks))
+        except OutOfTime:
+            # A reply that takes too long to read is withheld: else a server could hide text behind much of it.
+            outcome, fits, looked = replace(outcome, reason=Reason.REPLY_UNSCREENED), True, ScreenedReply(None)
+        return _passed_on(outcome, mode, fits, looked, notes, is_result=is_result)
 
     async def _cleaned(self, server: str, value: Mapping[str, Any], size: int) -> dict[str, Any]:
         """The reply without `_meta` that only the guard may set. In a thread where it is large, as that takes long."""
@@ -161,26 +160,6 @@ class Screener:
         limiter = self._limiters.setdefault(server, CapacityLimiter(AT_ONCE))
         return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True)
 
-    async def _screened(
-        self, server: str, method: str, pin: Pin | None, size: int, reply: ServerReply, mode: Screening
-    ) -> ScreeningOutcome:
-        is_result = reply.result is not None
-        value = reply.value or {}
-        checks = self._checks(server, method, pin) if is_result and value.get("isError") is not True else None
-        try:
-            fits, looked = await self._looked(server, value, mode, size, checks)
-        except OutOfTime:
-            # A reply that takes too long to read is withheld: else a server could hide text behind much of it.
-            return ScreeningOutcome(mode, reason=Reason.REPLY_UNSCREENED)
-        if fits is None:
-            looked = replace(looked, found=(*looked.found, _UNVERIFIED.finding_at(_NOWHERE)))
-        if fits is False or (fits is None and mode is Screening.REFUSE):
-            return ScreeningOutcome(mode, reason=Reason.REPLY_INVALID, looked=looked)
-        if mode is Screening.REFUSE and looked.hard:
-            return ScreeningOutcome(mode, reason=Reason.REPLY_SCREENED, looked=looked)
-        passed_on = _with_findings(looked, mode) if is_result else looked.value
-        return ScreeningOutcome(mode, reply.with_value(passed_on), looked=looked)
-
     def message(self, server: str, params: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, ScreenedReply | None]:
         """What is passed on of a message that a server sends while it works on a call, None where it is dropped; and
         what was found in it."""
@@ -189,7 +168,7 @@ class Screener:
         bare = envelope.without_our_keys(params if size <= LARGE else _shortened(params))
         if mode is Screening.OFF:
             return bare, None
-        given, around = self._values_of(server), self._around(server)
+        given, around = self._given(server), self._around(server)
         if size <= LARGE and is_plain(bare, given, around):
             return bare, None
         if size > READ_AT_ONCE:
@@ -215,7 +194,7 @@ class Screener:
         for name, ask in passed.items():
             params = ask.params
             try:
-                _, looked = await self._looked(server, params, mode, len(dumps(params)), None)
+                looked = await self._looked(server, params, mode)
             except OutOfTime:
                 return passed, found, Reason.UPSTREAM_REQUEST_SCREENED
             if looked.found:
@@ -224,16 +203,13 @@ class Screener:
         refused = mode is Screening.REFUSE and any(looked.hard for looked in found.values())
         return passed, found, Reason.UPSTREAM_REQUEST_SCREENED if refused else None
 
-    async def _looked(
-        self, server: str, value: Mapping[str, Any], mode: Screening, size: int, checks: SchemaChecks | None
-    ) -> tuple[bool | None, ScreenedReply]:
-        """Tell whether the result matches its output schema, None where that cannot be told; and what was found in
-        it.
-        """
-        given, around = self._values_of(server), self._around(server)
-        if size <= LARGE and is_plain(bare := envelope.without_our_keys(value), given, around):
-            return _fits(bare, checks), ScreenedReply(bare)
-        return await self._aside(server, partial(self._read, value, mode, given, around, checks))
+    async def _looked(self, server: str, params: Mapping[str, Any], mode: Screening) -> ScreenedReply:
+        """What is found in a question. Raises OutOfTime."""
+        given, around = self._given(server), self._around(server)
+        if len(dumps(params)) <= LARGE and is_plain(params, given, around):
+            return ScreenedReply(params)
+        _, looked = await self._aside(server, partial(self._read, params, mode, given, around, ANYTHING))
+        return looked
 
     def _read(
         self,
@@ -241,7 +217,7 @@ class Screener:
         mode: Screening,
         given: KnownSecrets,
         around: Surroundings,
-        checks: SchemaChecks | None,
+        checks: SchemaChecks,
     ) -> tuple[bool | None, ScreenedReply]:
         # Measured from here, in the thread: waiting for other replies of the server does not count.
         until = self._clock.monotonic() + self._patience
@@ -250,16 +226,6 @@ class Screener:
 
     def _is_before(self, until: float) -> bool:
         return self._clock.monotonic() < until
-
-    def _checks(self, server: str, method: str, pin: Pin | None) -> SchemaChecks | None:
-        known = self._servers.find(server)
-        return self._servers.checking.result_checks(known, pin) if known and pin and method == CALL else None
-
-    def _values_of(self, server: str) -> KnownSecrets:
-        given, kept = self._given(server), self._values.get(server)
-        if kept is None or kept[0] != given:
-            kept = self._values[server] = given, KnownSecrets(given)
-        return kept[1]
 
 
 def _shortened(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -274,11 +240,35 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else dumps(value).decode()
 
 
-def _fits(value: Mapping[str, Any], checks: SchemaChecks | None) -> bool | None:
+def _fits(value: Mapping[str, Any], checks: SchemaChecks) -> bool | None:
     """Tell whether a result matches its output schema. A result without structured content does not."""
-    if checks is None or isinstance(checks, AcceptsAnything):
+    if isinstance(checks, AcceptsAnything):
         return True
     return checks.describes(value[STRUCTURE]) if STRUCTURE in value else False
+
+
+def _passed_on(
+    outcome: Outcome,
+    mode: Screening,
+    fits: bool | None,
+    looked: ScreenedReply,
+    notes: ScreeningNotes,
+    *,
+    is_result: bool,
+) -> Screened:
+    """What is passed on of a reply in which something was found, or that does not match its output schema."""
+    reason = outcome.reason
+    if fits is None:
+        looked = replace(looked, found=(*looked.found, _UNVERIFIED.finding_at(_NOWHERE)))
+    if fits is False or (fits is None and mode is Screening.REFUSE):
+        reason = Reason.REPLY_INVALID
+    elif mode is Screening.REFUSE and looked.hard:
+        reason = Reason.REPLY_SCREENED
+    notes.add(looked)
+    if reason is not None:
+        return notes.in_outcome(replace(outcome, reason=reason), mode), None
+    # An error has no `_meta`, so only its record has the findings.
+    return notes.in_outcome(outcome, mode), _with_findings(looked, mode) if is_result else looked.value
 
 
 def _with_findings(looked: ScreenedReply, mode: Screening) -> dict[str, Any]:

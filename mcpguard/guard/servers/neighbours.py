@@ -68,11 +68,6 @@ class Neighbours:
         """Tell whether the findings in what this server lists rest on the tools that there are now."""
         return known.found.rests_on == resting_on(self.other_tools(known), own_tools(known))
 
-    def all_pins(self) -> tuple[Mapping[CapabilityKey, Pin], ...]:
-        """The pins of every server that counts. As long as these are the same objects, the surroundings are the
-        same."""
-        return tuple(each.pins for each in self._registry if each.upstream.standing not in _OUT)
-
     def _read(self, known: ServerState) -> _Read:
         before = self._read_last.get(known.name)
         if before is not None and before.pins is known.pins:
@@ -88,14 +83,23 @@ class NeighbourTools:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._neighbours = Neighbours(registry)
-        self._made_of: tuple[Mapping[CapabilityKey, Pin], ...] = ()
+        self._made_of: list[Mapping[CapabilityKey, Pin]] = []
+        """The pins of every server that counts. As long as these are the same objects, so are the surroundings."""
         self._of: dict[str, Surroundings] = {}
 
     def __call__(self, server: str) -> Surroundings:
-        made_of = self._neighbours.all_pins()
-        if len(made_of) != len(self._made_of) or any(a is not b for a, b in zip(made_of, self._made_of, strict=True)):
-            self._made_of, self._of = made_of, {}
-        known = self._registry.find(server)
+        live, before, at = self._registry.live, self._made_of, 0
+        for each in live.values():
+            if each.upstream.standing is UpstreamStanding.BLOCKED:
+                continue
+            if at == len(before) or before[at] is not each.pins:
+                at = -1
+                break
+            at += 1
+        if at != len(before):
+            self._made_of = [each.pins for each in live.values() if each.upstream.standing not in _OUT]
+            self._of = {}
+        known = live.get(server)
         if known is None:
             return Surroundings(server)
         found = self._of.get(server)

@@ -12,6 +12,7 @@ from mcpguard.domain.servers.connections import Condition, ConnectionState
 from mcpguard.domain.servers.inspections import Inspection
 from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import News, ResourceUpdated
+from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.servers.argument_checks import CallArgumentChecks
 from mcpguard.guard.servers.first_connections import FirstConnections
@@ -19,6 +20,7 @@ from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import Standings
 from mcpguard.guard.servers.status import InspectionStatus, ServerStatus
+from mcpguard.policy.arguments.schemas import ANYTHING, SchemaChecks
 from mcpguard.policy.scopes import is_server_in_scope
 from mcpguard.settings.model import Settings
 from mcpguard.upstreams.supervise.fleet import Fleet
@@ -125,6 +127,11 @@ class Servers:
         known = self._registry.find(name)
         decided = known.upstream.screening if known is not None else None
         return decided or self._screening
+
+    def result_checks(self, name: str, pin: Pin) -> SchemaChecks:
+        """The checks for results of a tool that its approved definition prescribes."""
+        known = self._registry.live.get(name)
+        return self.checking.result_checks(known, pin) if known is not None else ANYTHING
 
     @property
     def asked_for(self) -> frozenset[AskKind]:

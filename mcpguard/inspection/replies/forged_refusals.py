@@ -17,7 +17,8 @@ _FORM: Final = DetectorRule("speaking.guard", "T11", Severity.HIGH, 0.8, "Imitat
 _WORDS: Final = DetectorRule("speaking.guard", "T11", Severity.MEDIUM, 0.5, "Speaks as mcpguard")
 _STATUS: Final = frozenset({"held", "refused", "withheld"})
 _EXECUTED: Final = frozenset({"no", "yes", "unknown"})
-_HINTS: Final = ("read_more", "guard", "executed")
+HINTS: Final = re.compile("read_more|[Gg]uard|GUARD|executed")
+"""What every reply has that imitates a refusal, in its texts or in the names of its members."""
 _WRITTEN: Final = re.compile(
     r'"status"\s*:\s*"(?:held|refused|withheld)"[^{}]{0,400}"executed"\s*:\s*"(?:no|yes|unknown)"'
     r'|"executed"\s*:\s*"(?:no|yes|unknown)"[^{}]{0,400}"status"\s*:\s*"(?:held|refused|withheld)"'
@@ -32,7 +33,7 @@ def find_forged_refusal(value: Mapping[str, Any], whole: str) -> Finding | None:
     """Return the finding in a reply or an error, if any. `whole`: all of its text."""
     if any(_is_refusal(value.get(name)) for name in ("structuredContent", "data")):
         return _FORM.finding_at(_NOWHERE)
-    if not any(hint in whole for hint in _HINTS) and "GUARD" not in whole and "Guard" not in whole:
+    if not HINTS.search(whole):
         return None
     if _WRITTEN.search(whole):
         return _FORM.finding_at(_NOWHERE)

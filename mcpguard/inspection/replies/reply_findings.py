@@ -67,7 +67,8 @@ def blocks(text: str) -> Iterator[str]:
 
 def worth_reading(block: str, surroundings: Surroundings) -> bool:
     """Tell whether the words of a block could add up to a finding."""
-    return bool(_CODES.search(block.encode(errors="replace"))) or _may_say(block, surroundings)
+    raw = block.encode(errors="replace")
+    return _CODES.search(raw) is not None or _may_say(block, raw, surroundings)
 
 
 def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]:
@@ -93,20 +94,15 @@ def _windows(block: str, surroundings: Surroundings) -> Iterator[str]:
     if len(block) <= WINDOW:
         yield block
         return
-    if not _may_say(block, surroundings):  # only its codes were worth reading, and they are decoded elsewhere
+    if not _may_say(
+        block, block.encode(errors="replace"), surroundings
+    ):  # only its codes were worth reading, and they are decoded elsewhere
         return
     step = WINDOW - _OVERLAP
     for start in range(0, max(len(block) - _OVERLAP, 1), step):
         window = block[start : start + WINDOW]
-        if _may_say(window, surroundings):
+        if _may_say(window, window.encode(errors="replace"), surroundings):
             yield window
-
-
-def _may_say(text: str, surroundings: Surroundings) -> bool:
-    """Tell whether a text, as it stands, could have enough signs for a finding."""
-    if _MARKS.search(text.encode(errors="replace")) or (not text.isascii() and _MIXED.search(text)):
-        return True
-    return _may_say_enough(text, surroundings)
 
 
 def _found(window: str, surroundings: Surroundings) -> tuple[Finding, ...]:
@@ -201,14 +197,17 @@ def _turns() -> WordSet:
     return WordSet(turns.WORDS)
 
 
-def _may_say_enough(text: str, surroundings: Surroundings) -> bool:
+def _may_say(text: str, raw: bytes, surroundings: Surroundings) -> bool:
+    """Tell whether a text, as it stands, could have enough signs for a finding. `raw`: its bytes."""
+    if _MARKS.search(raw) or (not text.isascii() and _MIXED.search(text)):
+        return True
     words = words_of(text)
     if not _TURNED.isdisjoint(words):
         return True
     if surroundings.foreign and _names(words, surroundings.foreign):
         return True
-    left = _left_by_phrases(_glance().possible_meanings(words, text))
-    if _turns().matches_in(text.encode(errors="replace")):
+    left = _left_by_phrases(_glance().possible_meanings(words, raw))
+    if _turns().matches_in(raw):
         left *= (1 - REPLY_WEIGHTS["turn.template"]) * (1 - REPLY_WEIGHTS["turn.label"])
     if not turns.SPECIAL.isdisjoint(words):
         left *= 1 - REPLY_WEIGHTS["turn.tag"]

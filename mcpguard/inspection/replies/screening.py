@@ -12,7 +12,7 @@ Rules kept here:
 import base64
 import binascii
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from mcpguard.domain.findings import Evidence, Finding, Severity, finding_weight
 from mcpguard.domain.screening import Screening
 from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
 from mcpguard.inspection.replies import hidden_characters, reply_findings
-from mcpguard.inspection.replies.forged_refusals import find_forged_refusal
+from mcpguard.inspection.replies.forged_refusals import HINTS, find_forged_refusal
 from mcpguard.policy.secrets import detection
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
 from mcpguard.policy.secrets.layers import ENCODED
@@ -34,6 +34,8 @@ _OVERLAP: Final = 4096
 _EVERY: Final = 1000
 """How many values are read between two checks of the time."""
 _SENTENCE: Final = " "
+_HOLDING_BYTES: Final = frozenset({"blob", "data"})
+"""Members that may hold bytes: whether they do depends on what is beside them."""
 _MEDIA: Final = frozenset({"image", "audio"})
 _TEXTUAL: Final = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
 _ENCODED: Final = compile_pattern(ENCODED)
@@ -59,22 +61,32 @@ class ScreenedReply:
     hard: bool = False
 
 
-def is_plain(value: object, given: KnownSecrets, around: Surroundings) -> bool:
-    """Tell whether a glance shows that a small value is clean, within a few milliseconds."""
-    strings = _Strings(value, lambda: True)
+def is_plain(value: object, given: KnownSecrets, around: Surroundings, *, clear: bool = False) -> bool:
+    """Tell whether a glance shows that a small value is clean, within a few milliseconds. `clear`: its JSON was
+    searched already for what `may_hold_in_json` looks for, and has nothing of it."""
+    strings = _Strings(value, None)
     whole = "\n".join(strings.every)
-    if (
-        given.occur_in(whole)
-        or hidden_characters.may_hide(whole)
-        or (isinstance(value, dict) and find_forged_refusal(value, whole))
-    ):
+    if given.spellings and given.occur_in(whole):
         return False
+    # Each of these first questions spares nearly all replies the next one.
+    is_printable = whole.isascii() and whole.translate(hidden_characters.LINES).isprintable()
+    if not is_printable and hidden_characters.may_hide(whole):
+        return False
+    if HINTS.search(whole) and isinstance(value, dict) and find_forged_refusal(value, whole):
+        return False
+    if not (clear and not strings.decoded) and _may_hold_secret(whole):
+        return False
+    text = "\n".join(strings.read)
+    if len(text) <= reply_findings.BLOCK:
+        return not reply_findings.worth_reading(text, around)
+    return not any(reply_findings.worth_reading(block, around) for block in reply_findings.blocks(text))
+
+
+def _may_hold_secret(whole: str) -> bool:
     raw = whole.encode(errors="replace")
-    if detection.may_hold(raw) and (any(rule.sure for rule in detection.rules_for_text(raw)) or _ENCODED.search(raw)):
+    if not detection.may_hold(raw):
         return False
-    return not any(
-        reply_findings.worth_reading(block, around) for block in reply_findings.blocks("\n".join(strings.read))
-    )
+    return any(rule.sure for rule in detection.rules_for_text(raw)) or _ENCODED.search(raw) is not None
 
 
 def screen_reply(
@@ -153,38 +165,48 @@ def _without_secrets(name: str, text: str, still: Still) -> tuple[str, int]:
     return text, places
 
 
-@dataclass(slots=True)
 class _Strings:
-    """All strings of a value in their order: `read` without images and audio, `every` with them."""
+    """All strings of a value in their order: `read` without images and audio, `every` with them, `named` with their
+    names. `decoded`: whether any of them stands in the value as bytes."""
 
-    value: object
-    still: Still
-    read: list[str] = field(default_factory=list)
-    every: list[str] = field(default_factory=list)
-    named: list[tuple[str, str]] = field(default_factory=list)
+    __slots__ = ("decoded", "every", "named", "read")
 
-    def __post_init__(self) -> None:
-        waiting: list[tuple[str, object, bool]] = [("", self.value, False)]
+    def __init__(self, value: object, still: Still | None) -> None:
+        """Nothing is asked about the time where `still` is None."""
+        self.read, self.every, self.named = list[str](), list[str](), list[tuple[str, str]]()
+        self.decoded = False
+        waiting: list[tuple[str, object, bool]] = [("", value, False)]
         count = 0
         while waiting:
             name, each, media = waiting.pop()
             count += 1
-            if count % _EVERY == 0:
-                _check(self.still)
+            if count % _EVERY == 0 and still is not None:
+                _check(still)
             if isinstance(each, str):
-                self._take(name, each, media=media)
+                self.every.append(each)
+                if not media:
+                    self.read.append(each)
+                    self.named.append((name, each))
             elif isinstance(each, dict):
-                self.every += each.keys()
-                self.read += (key for key in each if _SENTENCE in key)
-                waiting += reversed([(key, *_as_text(each, key)) for key in each])
+                waiting += self._members(each)
             elif isinstance(each, list):
                 waiting += [(name, one, False) for one in reversed(each)]
 
-    def _take(self, name: str, text: str, *, media: bool) -> None:
-        self.every.append(text)
-        if not media:
-            self.read.append(text)
-            self.named.append((name, text))
+    def _members(self, holder: dict[str, object]) -> list[tuple[str, object, bool]]:
+        """Return what is scanned of the members of an object, the last first, each with whether it is media."""
+        self.every += holder
+        members = list[tuple[str, object, bool]]()
+        for key, value in holder.items():
+            if _SENTENCE in key:
+                self.read.append(key)
+            if key in _HOLDING_BYTES:
+                text, media = _as_text(holder, key)
+                self.decoded = self.decoded or text is not value
+                members.append((key, text, media))
+            elif isinstance(value, str | dict | list):
+                members.append((key, value, False))
+        members.reverse()
+        return members
 
     def chunks(self) -> Iterator[list[dict[str, str]]]:
         """Yield strings with their names, about `CHUNK` characters at a time."""

@@ -20,8 +20,8 @@ from mcpguard.inspection.vocabulary import PATHS_ALONE, PATHS_ANYWHERE
 from mcpguard.text.linear import WordSet, compile_pattern
 
 _LONGEST: Final = 64
-_SEEN: Final = ("SECRET_FILE", "EMAIL", "NUMBER")
-ALWAYS: Final = mask([*MARKS.difference(_SEEN), "FOREIGN", "STRANGE"])
+_SECRET_FILE, _EMAIL, _NUMBERS = mask(["SECRET_FILE"]), mask(["EMAIL"]), mask(["NUMBER"])
+ALWAYS: Final = mask([*MARKS.difference(["SECRET_FILE", "EMAIL", "NUMBER"]), "FOREIGN", "STRANGE"])
 """Meanings that are known by their form are taken to be there, except for those that are quickly checked."""
 _FILES: Final = WordSet([*PATHS_ANYWHERE, *PATHS_ALONE])
 _NUMBER: Final = compile_pattern(r"\+[0-9]|[A-Z]{2}[0-9]{2} ?[0-9]{4}|0x[0-9a-fA-F]{40}")
@@ -42,12 +42,6 @@ def words_of(text: str) -> set[str]:
     if text.isascii():
         return set(_ASCII_WORDS.findall(text.lower()))
     return {folded_word(word) for word in word_runs(text.translate(_FOLDING))}
-
-
-def _forms(text: str) -> int:
-    raw = text.encode(errors="replace")
-    there = (bool(_FILES.matches_in(raw)), b"@" in raw, _NUMBER.search(raw) is not None)
-    return mask(meaning for meaning, seen in zip(_SEEN, there, strict=True) if seen)
 
 
 class Glance:
@@ -74,9 +68,15 @@ class Glance:
         key = max(known, key=len)  # the longest is in the fewest texts
         self._whole.setdefault(key, []).append((bits, frozenset(known) - {key}))
 
-    def possible_meanings(self, words: set[str], text: str) -> int:
-        """Return the meanings that a text with these words may have, as a mask."""
-        seen = ALWAYS | _forms(text)
+    def possible_meanings(self, words: set[str], raw: bytes) -> int:
+        """Return the meanings that a text with these words and bytes may have, as a mask."""
+        seen = ALWAYS
+        if _FILES.matches_in(raw):
+            seen |= _SECRET_FILE
+        if b"@" in raw:
+            seen |= _EMAIL
+        if _NUMBER.search(raw):
+            seen |= _NUMBERS
         for word in words:
             sure, perhaps = self._of(word)
             seen |= sure

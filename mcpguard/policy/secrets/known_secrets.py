@@ -25,21 +25,25 @@ class KnownSecrets:
     """Values that are hidden wherever they occur, in any of their usual spellings."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        self._spellings = [spelling.decode() for spelling in spellings(values)]
+        self.values = frozenset(values)
+        self.spellings = [spelling.decode() for spelling in spellings(self.values)]
 
     def occur_in(self, text: str) -> bool:
         """Tell whether one of the values is in the text."""
-        return any(spelling in text for spelling in self._spellings)
+        return any(spelling in text for spelling in self.spellings)
 
     def hide_in(self, text: str) -> tuple[str, int]:
         """Return the text without the values, and in how many places they were."""
         places = 0
         # The longest spelling first: a shorter one inside it would leave its end readable.
-        for spelling in self._spellings:
+        for spelling in self.spellings:
             if spelling in text:
                 places += text.count(spelling)
                 text = text.replace(spelling, HIDDEN)
         return text, places
+
+
+NO_SECRETS: Final = KnownSecrets(())
 
 
 def is_secret_name(name: str) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from mcpguard.policy.secrets.known_secrets import tells_secret
+from mcpguard.policy.secrets.known_secrets import NO_SECRETS, KnownSecrets, tells_secret
 from mcpguard.policy.secrets.masking import Spellings, spellings
 from mcpguard.settings.entries.references import ResolvedValue
 
@@ -28,11 +28,12 @@ class GivenSecrets:
     def __init__(self) -> None:
         self._values: dict[str, dict[str, None]] = {}
         self._ways: dict[str, Spellings] = {}
-        self._telling: dict[str, frozenset[str]] = {}
+        self._telling: dict[str, KnownSecrets] = {}
 
     def take(self, server: str, given: Mapping[str, ResolvedValue]) -> None:
         """Note that a server is given these values, by their names."""
-        self._telling[server] = frozenset(each for name, value in given.items() for each in _telling(name, value))
+        telling = frozenset(each for name, value in given.items() for each in _telling(name, value))
+        self._telling[server] = KnownSecrets(telling)
         before = self._values.get(server, {})
         fresh = dict.fromkeys(each for value in given.values() for each in secrets(value))
         # Current values first: beyond the limit the oldest are forgotten.
@@ -49,9 +50,9 @@ class GivenSecrets:
         """Return the spellings in which the server's secrets may appear in a text."""
         return self._ways.get(server, ())
 
-    def certain(self, server: str) -> frozenset[str]:
+    def certain(self, server: str) -> KnownSecrets:
         """Return those of its current values that are secrets for certain: these are hidden from agents too."""
-        return self._telling.get(server, frozenset())
+        return self._telling.get(server, NO_SECRETS)
 
     def __repr__(self) -> str:
         return f"GivenSecrets({', '.join(sorted(self._values))})"
