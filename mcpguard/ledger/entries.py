@@ -23,8 +23,7 @@ from mcpguard.domain.calls.verdicts import Allow, Hold, Verdict
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import EntryMisused, LedgerUnavailable
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger.format import call_fields, opening_fields
-from mcpguard.ledger.recordable import recordable
+from mcpguard.ledger.format import call_fields, opening_fields, recordable
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.durability import Durability
 

@@ -1,4 +1,4 @@
-"""Encodes facts as records.
+"""Encodes facts as records, with secrets masked in free text.
 
 docs/ledger-format.md is the specification for other verifiers.
 
@@ -15,12 +15,14 @@ from typing import Any, assert_never
 
 import orjson
 
-from mcpguard.codec.canonical import Scalar
+from mcpguard.codec.canonical import Scalar, canonical_json
 from mcpguard.domain.calls.bodies import Body, DigestedBody, KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.screening import ScreeningResult
+from mcpguard.policy.secrets.detection import may_hold
+from mcpguard.policy.secrets.masking import mask_secrets
 
 VERSION = 1
 RECORD_TAG = b"mcpguard/record/1\0"
@@ -31,6 +33,21 @@ GENESIS = bytes(32)
 SALT_BYTES = 16
 
 Fields = Mapping[str, Scalar]
+FREE_TEXTS = ("caller_label", "client", "intent_reason", "name", "operation", "selection", "trace", "why", "words")
+"""The fields with free text of people, agents and servers, in which secrets are masked."""
+
+
+def recordable(fields: Fields) -> Fields:
+    """The fields as they are recorded, secrets masked. Raises Unrecordable for what no record can hold."""
+    words = {name: said for name in FREE_TEXTS if isinstance(said := fields.get(name), str)}
+    # Free text may hold secrets that agents pasted; the log must not become a place to find them. Searched as masking
+    # writes it, without the names, which are of no secret. Nearly always there is nothing in it.
+    text = '="' + '"\n="'.join(words.values()) + '"'
+    if may_hold(text.encode(errors="replace")):
+        fields = {**fields, **mask_secrets(words, maybe=True).value}
+    # Here it fails one call; on the writer's thread it would fail all that share its transaction.
+    canonical_json(fields)
+    return fields
 
 
 def link(previous: bytes, content: bytes) -> bytes:

@@ -29,9 +29,8 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import CheckpointCause, SignedCheckpoint
 from mcpguard.ledger.entries import Entry, Still, durability
-from mcpguard.ledger.format import Fields, call_fields, closing_fields, opening_fields, verdict_fields
+from mcpguard.ledger.format import Fields, call_fields, closing_fields, opening_fields, recordable, verdict_fields
 from mcpguard.ledger.outage import Outage, Owed
-from mcpguard.ledger.recordable import recordable
 from mcpguard.ledger.unclosed_calls import calls
 from mcpguard.settings.model import Settings
 from mcpguard.store.engine.backend import Connection

@@ -92,7 +92,7 @@ async def test_another_launch_stops_an_approved_server_before_the_answer(tmp_pat
         said = await asked(guard, operation="patch", name="web", config={"headers": {"x-more": "1"}})
         assert (said["changed"], said["standing"]) == ("web", "quarantined")
         assert (standing(guard), upstream(guard).approved) == (QUARANTINED, None)
-        assert not guard.now.fleet.reached("web")[0]
+        assert not guard.now.fleet.connection_and_listing("web")[0]
         refused = (await agent(guard).call("call_tool_read", {"name": "web:echo"})).result["_meta"]["mcpguard/refusal"]
         assert refused["reason"] == "server:quarantined"
         assert [each["method"] for each in script.calls[calls:] if each["method"] == "tools/call"] == []

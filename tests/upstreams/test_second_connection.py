@@ -56,7 +56,7 @@ async def listed_again(found: Flock) -> None:
     """As the guard has the first connection listed before it sends a call."""
     found.fleet.confirm("a")
     with anyio.fail_after(PATIENCE):
-        while found.fleet.reached("a")[1] is None:
+        while found.fleet.connection_and_listing("a")[1] is None:
             await found.clock.advance(0.5)
 
 

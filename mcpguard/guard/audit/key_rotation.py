@@ -20,9 +20,9 @@ from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable
 from mcpguard.guard.people.users import check_reason
 from mcpguard.ledger.checkpoints import CheckpointCause
+from mcpguard.ledger.format import recordable
 from mcpguard.ledger.keyfile import KeyFile
 from mcpguard.ledger.ledger import Append, Ledger
-from mcpguard.ledger.recordable import recordable
 from mcpguard.store.engine.backend import Connection
 
 log = structlog.get_logger("mcpguard.guard")

@@ -15,10 +15,9 @@ from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls.judgement import PASSING, CallJudge, JudgedCall, no_budget
+from mcpguard.guard.calls.judgement import PASSING, CallJudge, CallSubject, JudgedCall, no_budget
 from mcpguard.guard.calls.refusals import helping_command, reason_details
 from mcpguard.guard.calls.request import CallRequest
-from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.ledger.format import verdict_fields

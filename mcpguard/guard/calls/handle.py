@@ -25,7 +25,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.calls import IMPLIED
 from mcpguard.domain.calls.counterpart import Counterpart
 from mcpguard.domain.calls.objections import NOTHING_MORE
-from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
+from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Effect
@@ -36,13 +36,12 @@ from mcpguard.guard.calls.client_questions import ClientQuestions
 from mcpguard.guard.calls.holds.approved_call import wait_for_approval
 from mcpguard.guard.calls.holds.hold_rules import NO_HOLD
 from mcpguard.guard.calls.holds.waiting_call import WaitingCalls
-from mcpguard.guard.calls.judgement import MAY_WAIT, JudgedCall
-from mcpguard.guard.calls.open_call import MOST_TRIES, CallServices, OpenCall
+from mcpguard.guard.calls.judgement import MAY_WAIT, CallSubject, JudgedCall
+from mcpguard.guard.calls.open_call import MOST_TRIES, CallServices, OpenCall, subject_of
 from mcpguard.guard.calls.page_answer import answer_page
 from mcpguard.guard.calls.question_limits import QuestionLimits
 from mcpguard.guard.calls.refused_call import UNREPLIED, outcome_after, outcome_when_cut_off, tell_failure
 from mcpguard.guard.calls.request import CallRequest, CallResult
-from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.running_calls import RunningCall
 from mcpguard.guard.traffic.events import CallStage
@@ -197,12 +196,12 @@ class Calls:
         said = (call.result if is_result else call.error) or {}
         # Of the reply before it is screened: the record shows what the server really said, with secrets masked.
         reply = await self._services.bodies.make_body(server, said)
-        failed = not is_result or said.get("isError") is True
+        kind = OutcomeKind.FAILED if not is_result or said.get("isError") is True else OutcomeKind.ANSWERED
         outcome, passed_on = await self._services.screener.reply(
             server,
             asked.method,
             call.judged.pin,
-            Outcome.failure(reply) if failed else Outcome.answer(reply),
+            Outcome(kind, Executed.YES, reply=reply),
             said,
             call.client.notes,
             is_result=is_result,
@@ -262,7 +261,7 @@ class Calls:
 
     def preview(self, asked: CallRequest) -> JudgedCall:
         """The verdict that this call would get now. Nothing is sent, counted or recorded."""
-        return self._judge_now(asked.subject())
+        return self._judge_now(subject_of(asked))
 
     def count_handshake(self, caller: Caller) -> int:
         """Count a handshake within the caller's budget. Returns 0, or the seconds after which there is room for one."""

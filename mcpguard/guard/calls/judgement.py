@@ -17,15 +17,17 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
 from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.findings import Finding, finding_weight
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.holds.hold_rules import NO_HOLD, HoldRules, HoldView
-from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.uninspected_server import UninspectedServer, describe_uninspected
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.servers import Servers
+from mcpguard.policy.intents import StatedIntent
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import is_under_prefix
 from mcpguard.policy.scopes import is_in_scope
@@ -41,6 +43,31 @@ MAY_WAIT: Final = frozenset({Reason.SERVER_STARTING, Reason.CAPABILITY_UNCONFIRM
 """Reasons that `judge_confirmed` waits for."""
 _BECAUSE: Final = {Reason.SERVER_QUARANTINED, Reason.CAPABILITY_PENDING, Reason.CAPABILITY_CHANGED}
 """Reasons for which the findings are told: the reviewer who has to act is shown the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallSubject:
+    """A request as the rules see it. `pinned` is the template or capability that covers this one, if it is another.
+
+    `stated`: the declared intent, None where it is implied. `given`: the arguments, None where they are not known yet.
+    `kept`: the answer comes from a kept reply, so the server need not be connected. `session`: the session of the call.
+    `ticket`: of the hold whose approval this call has used.
+    """
+
+    caller: Caller
+    capability: Capability
+    pinned: Capability | None = None
+    stated: StatedIntent | None = None
+    given: Arguments | None = None
+    kept: bool = False
+    session: str = ""
+    ticket: str = ""
+
+    @property
+    def key(self) -> CapabilityKey:
+        """The kind and name under which its server's approvals have it."""
+        found = self.pinned or self.capability
+        return found.kind, found.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +137,9 @@ class CallJudge:
         else:
             # A resource may be covered by an approved template and yet be blocked by itself: then the block wins.
             own = pin if subject.pinned is None else known.pins.get((capability.kind, capability.name))
-            connected, listing = (True, known.listing) if subject.kept else self._servers.reached(capability.server)
+            connected, listing = (
+                (True, known.listing) if subject.kept else self._servers.connection_and_listing(capability.server)
+            )
             situation = Situation(
                 subject.caller,
                 capability,

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 from mcpguard.domain.calls.records import Opening
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.holds.waiting_call import HoldPart
-from mcpguard.guard.calls.judgement import CallJudge, JudgedCall, no_budget
+from mcpguard.guard.calls.judgement import CallJudge, CallSubject, JudgedCall, no_budget
 from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.guard.calls.request import CallRequest
 from mcpguard.guard.calls.screening import Screener
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.running_calls import RunningCalls
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.traffic.events import CallCourse, CallEvents, CallStage
@@ -59,7 +60,7 @@ class OpenCall:
 
     def __init__(self, asked: CallRequest, course: CallCourse) -> None:
         self.asked = asked
-        self.subject = asked.subject()
+        self.subject = subject_of(asked)
         self.course = course
         self.part: HoldPart | None = None
         self.result: dict[str, Any] | None = None
@@ -75,3 +76,13 @@ class OpenCall:
     def leave_hold(self) -> None:
         """Take no part in a hold, as the call is judged anew."""
         self.part, self.subject = None, replace(self.subject, ticket="")
+
+
+def subject_of(asked: CallRequest) -> CallSubject:
+    """Return what is judged of a request. One subject serves the whole call, as it remembers how its arguments
+    compare."""
+    given = Arguments(asked.method, asked.params)
+    kept = asked.page is not None
+    return CallSubject(
+        asked.caller, asked.capability, asked.pinned, asked.stated, given, kept=kept, session=asked.session
+    )

@@ -10,9 +10,7 @@ from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.findings import Finding
-from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.calls.uninspected_server import UninspectedServer
-from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import StatedIntent
 
 
@@ -49,15 +47,6 @@ class CallRequest:
     page: ReplyPage | None = None
     session: str = ""
     by: str = ""
-
-    def subject(self) -> CallSubject:
-        """What is judged of this request. One subject serves the whole call, as it remembers how its arguments
-        compare."""
-        given = Arguments(self.method, self.params)
-        kept = self.page is not None
-        return CallSubject(
-            self.caller, self.capability, self.pinned, self.stated, given, kept=kept, session=self.session
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,19 +62,19 @@ class Servers:
     def knows(self, name: str) -> bool:
         return self._registry.find(name) is not None
 
-    def reached(self, name: str) -> tuple[bool, Listing | None]:
+    def connection_and_listing(self, name: str) -> tuple[bool, Listing | None]:
         """Whether there is a connection that calls could use, and what the server listed on it last, as long as that
         is in force."""
-        return self._fleet.reached(name) if self._fleet is not None else (False, None)
+        return self._fleet.connection_and_listing(name) if self._fleet is not None else (False, None)
 
     def is_in_force(self, known: ServerState) -> bool:
         """Tell whether what the server is known to offer is what it listed last, on the connection that calls use."""
-        _, listing = self.reached(known.name)
+        _, listing = self.connection_and_listing(known.name)
         return listing is not None and listing is known.listing
 
     def is_reachable(self, known: ServerState) -> bool:
         """Tell whether there is a connection that calls could use."""
-        connected, _ = self.reached(known.name)
+        connected, _ = self.connection_and_listing(known.name)
         return connected
 
     def is_starting(self, known: ServerState) -> bool:
@@ -108,7 +108,7 @@ class Servers:
                 moved = known.moved  # taken before asking for a listing, which may come before anybody waits for it
                 if self._fleet is None:
                     return
-                is_listed = self.reached(known.name)[1] is not None  # then it is only being taken in
+                is_listed = self.connection_and_listing(known.name)[1] is not None  # then it is only being taken in
                 if not is_listed and not self._fleet.confirm(known.name):
                     return
                 await moved.wait()

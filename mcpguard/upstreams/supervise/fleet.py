@@ -135,7 +135,7 @@ class Fleet:
             second.end()
         return server is not None
 
-    def reached(self, name: str) -> tuple[bool, Listing | None]:
+    def connection_and_listing(self, name: str) -> tuple[bool, Listing | None]:
         """Whether a server is connected, and what it listed on the connection that its calls use, if nothing can have
         changed since."""
         server = self._servers.get(name)
@@ -150,7 +150,7 @@ class Fleet:
 
     def confirm(self, name: str) -> bool:
         """Have the server listed again, for somebody who waits. Returns whether it is connected."""
-        if not self.reached(name)[0]:
+        if not self.connection_and_listing(name)[0]:
             return False
         self._servers[name].current.confirm()
         return True

@@ -1,7 +1,7 @@
 """The settings that hold calls for approval, and the existing hold of the same call."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mcpguard.codec.demands import Demand, demand
 from mcpguard.domain.calls.holds import HoldState
@@ -9,9 +9,11 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.holds.open_holds import Ticket, Tickets, rests
-from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.policy.demands import matching_demand
 from mcpguard.settings.call_groups import Holds
+
+if TYPE_CHECKING:
+    from mcpguard.guard.calls.judgement import CallSubject
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class HoldRules:
         self._most = settings.per_caller
         self.demands: tuple[Demand, ...] = tuple(map(demand, settings.calls))
 
-    def look(self, subject: CallSubject, upstream: Upstream, pin: Pin | None, effect: Effect | None) -> HoldView:
+    def look(self, subject: "CallSubject", upstream: Upstream, pin: Pin | None, effect: Effect | None) -> HoldView:
         """Look up what holds a call. A page of a reply is never held: the call that it answers was allowed."""
         if not self.demands or subject.kept or subject.ticket:
             return NO_HOLD
@@ -55,7 +57,7 @@ class HoldRules:
         ticket = self.tickets.find(self.same_call(subject, pin), rests(upstream, pin))
         return HoldView(wants, ticket, ticket is None and self.tickets.waiting(subject.caller.id) >= self._most)
 
-    def same_call(self, subject: CallSubject, pin: Pin | None) -> bytes:
+    def same_call(self, subject: "CallSubject", pin: Pin | None) -> bytes:
         """A digest that is the same for every repetition of the same call."""
         given, by = subject.given, pin.approved if pin else None
         if given is None:

@@ -10,7 +10,7 @@ Rules kept here:
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import orjson
@@ -24,9 +24,11 @@ from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
-from mcpguard.guard.calls.subject import CallSubject
 from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.ledger.digests import Digests
+
+if TYPE_CHECKING:
+    from mcpguard.guard.calls.judgement import CallSubject
 
 LIVE = frozenset({HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED})
 
@@ -105,7 +107,7 @@ class Tickets:
             return sum(each.state is HoldState.WAITING and each.stored for each in self)
         return sum(each.state is HoldState.WAITING and each.hold.caller == caller for each in self)
 
-    def same_call(self, subject: CallSubject, given: Arguments, by: Fingerprint | None) -> bytes:
+    def same_call(self, subject: "CallSubject", given: Arguments, by: Fingerprint | None) -> bytes:
         """A digest that is the same for every repetition of the same call."""
         caller, named = subject.caller.id, subject.capability
         # Anonymous callers share one id: without the session one of them could use the approval of another.
