@@ -10,8 +10,10 @@ Rules kept here:
 """
 
 import os
+from base64 import b32encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 import structlog
 
@@ -187,7 +189,7 @@ class Chain:
     def _read(self, connection: Connection) -> None:
         chain = chains.newest(connection)
         if chain is None:
-            chain = self._new_id()
+            chain = _short(self._new_id())
             chains.begin(connection, chain, self._clock.now())
         # Before anything is appended: two guards on one database would undo each other's decisions.
         self._refuse_another(connection, chain)
@@ -226,3 +228,8 @@ class Chain:
         signed = SignedCheckpoint(statement, sign(statement, key))
         checkpoints.add(connection, self.id, StoredCheckpoint(end.seq, statement.content(), signed.signature))
         self._signing = signed
+
+
+def _short(id_: str) -> str:
+    """Return the random end of an id in eight characters. A chain's id is repeated by every record, row and index."""
+    return b32encode(UUID(id_).bytes[-5:]).decode().lower()

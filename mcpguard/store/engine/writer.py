@@ -37,6 +37,8 @@ from mcpguard.store.engine.shielded_wait import wait_until_done
 T = TypeVar("T")
 SLOW_SECONDS: Final = 0.01
 """A commit that takes longer is not waited for in the event loop again for a while."""
+MANY: Final = 64
+"""With so many jobs it may take twice as long, and so on."""
 SLOW_FOR: Final = 1.0
 SLOW_AT_FIRST: Final = 0.05
 """Seconds for which commits are left to the thread after a slow one: at first, and after many in a row. One alone may
@@ -160,7 +162,7 @@ class Writer:
         self._participant.confirm()
         report_all(jobs)
         now = self._loop.time()
-        if now - began > SLOW_SECONDS:
+        if now - began > SLOW_SECONDS * (1 + len(jobs) / MANY):
             self._slow_until = now + self._slow_for
             self._slow_for = min(2 * self._slow_for, SLOW_FOR)
         else:
