@@ -20,7 +20,7 @@ from mcpguard.store.engine.sqlite import SQLite
 from mcpguard.store.rows import chains, pins, versions
 from mcpguard.store.rows import upstreams as stored_upstreams
 from mcpguard.store.rows.tables import TABLES, upstreams
-from tests.store import NEWEST
+from tests.store import NEWEST, scripts_up_to
 
 NEXT = f"""
 import sqlalchemy as sa
@@ -53,15 +53,6 @@ def newer(tmp_path: Path) -> Path:
 def scripts_with(folder: Path, more: str) -> Path:
     shutil.copytree(assets.migrations(), folder)
     (folder / "versions" / "9999_next.py").write_text(NEXT.format(more=more))
-    return folder
-
-
-def scripts_up_to(folder: Path, last: str) -> Path:
-    """The scripts of an older version."""
-    shutil.copytree(assets.migrations(), folder)
-    for script in (folder / "versions").glob("[0-9]*.py"):
-        if script.name[:4] > last:
-            script.unlink()
     return folder
 
 
