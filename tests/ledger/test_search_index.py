@@ -155,14 +155,19 @@ async def test_an_index_that_ends_earlier_hides_nothing(lived: Path, tmp_path: P
 
 
 async def test_text_that_nobody_can_read_does_not_stop_calls(tmp_path: Path) -> None:
+    """Also those that share their transaction with the indexing."""
     async with world(tmp_path) as guard:
         for _ in range(CALLS):
             await guard.call()
         with tampering(guard.database) as connection:
             connection.execute("UPDATE records SET server = CAST(x'ff' AS TEXT) WHERE seq = 9")
-        assert await indexed(guard) == 0
-        await guard.call()
+        extend = partial(search_index.extend, chain=guard.now.ledger.chain.id, upto=2 * CALLS)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(guard.now.store.writer.submit, extend, bare=True))
+            tasks.start_soon(guard.call)
+        assert await end(guard) == 0
         assert guard.now.guard.readiness().ready
+        assert len(await found(guard, "outcome:answered")) == CALLS + 1
 
 
 async def test_a_server_indexes_too(tmp_path: Path, postgres_server: str) -> None:
