@@ -1,5 +1,6 @@
 """Replies over HTTP that do not end where they say, or come when nobody asked: none is read as another one's."""
 
+import gc
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -10,13 +11,20 @@ from anyio.abc import ByteStream, SocketAttribute
 
 from mcpguard.upstreams.exchange.conversation import ServerError
 from mcpguard.upstreams.exchange.endings import NoUsableAnswer, Unsent
-from mcpguard.upstreams.transports.http_replies import LONGEST_HEAD, MOST_FIELDS
+from mcpguard.upstreams.transports import http_pool
+from mcpguard.upstreams.transports.http_replies import LONGEST_HEAD, MOST_FIELDS, Reply
 from tests.patience import PATIENCE
 from tests.upstreams.played import GONE, Asked, Played, played
 from tests.upstreams.talking import Talk, modern, talking
 
 pytestmark = pytest.mark.anyio
 AS_JSON = "Content-Type: application/json"
+
+
+@pytest.fixture(autouse=True)
+def no_connection_is_left_for_being_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then it is left only for what has come on it."""
+    monkeypatch.setattr(http_pool, "IDLE_SECONDS", 10 * PATIENCE)
 
 
 def reply(id_: int, *headers: str, forged: bool = True) -> bytes:
@@ -289,3 +297,21 @@ async def test_a_head_of_a_hundred_kilobytes_is_read_and_a_longer_one_is_not() -
         await asked.result("X: " + "y" * LONGEST_HEAD)
         assert isinstance(await talk.outcome(), NoUsableAnswer)
         await goes_on(server, talk)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_nothing_of_a_reply_stays_once_it_was_read(whole: bool) -> None:
+    """The guard seldom collects garbage, and replies are large."""
+    async with played() as server, modern(server) as talk:
+        asked = await asks(server, talk)
+        gc.collect()
+        gc.disable()
+        try:
+            said = reply(asked.message["id"], forged=False)
+            await asked.raw(said if whole else said[:-1])
+            await anyio.wait_all_tasks_blocked()
+            await asked.raw(b"" if whole else said[-1:])
+            assert await talk.outcome() == {"forged": False}
+            assert [each for each in gc.get_objects() if isinstance(each, Reply)] == []
+        finally:
+            gc.enable()

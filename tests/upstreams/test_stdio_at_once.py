@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -14,7 +15,7 @@ import pytest
 from mcpguard.upstreams.process.environment import environment
 from mcpguard.upstreams.process.fair_reading import GO
 from mcpguard.upstreams.process.logs import UpstreamLog
-from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, stdio
+from mcpguard.upstreams.process.stdio import CHUNK, ProcessLaunch, Stdio, stdio
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +45,6 @@ class Spoken:
         self.received: list[bytes] = []
         self.takes = True
         self._go = go
-        self.has_received = anyio.Event()
         self._moved = anyio.Event()
         server.at_once = self._take
 
@@ -57,12 +57,18 @@ class Spoken:
     async def receive(self) -> None:
         while True:
             self.received.append(await self.server.receive())
-            self.has_received.set()
             self._moved.set()
 
     async def go(self) -> None:
         """Let the process write on."""
         await anyio.to_thread.run_sync(self._go.write_bytes, b"go")
+
+    def has_room_after_go(self) -> None:
+        """Let the process read, and wait until it has, while nobody here can write on."""
+        self._go.write_bytes(b"go")
+        room = select.poll()
+        room.register(self.server._child.input, select.POLLOUT)
+        assert room.poll(PATIENCE * 1000)
 
     async def until(self, count: int) -> None:
         """Wait until so many messages have come in either way."""
@@ -126,29 +132,32 @@ async def test_what_nobody_wants_at_once_is_received(tmp_path: Path) -> None:
         assert found.received == [b'{"id":1}']
 
 
-async def test_whoever_sends_answers_without_end_is_read_only_for_its_share(tmp_path: Path) -> None:
-    """What is over the share is received by the task that waits before it reads on."""
+async def test_what_is_over_the_share_of_a_server_is_not_handed_over_at_once(tmp_path: Path) -> None:
+    """It is received by the task that waits before it reads on."""
 
     def busy(data: bytes) -> bool:
-        end = time.thread_time() + 2 * GO
+        end = time.thread_time() + 500 * GO
         while time.thread_time() < end:
             pass
         return take(data)
 
-    async with spoken(tmp_path, "import os\nwhile True: os.write(1, b'{\"id\":1}\\n')") as found:
+    filling = '{"id":1,"text":"' + "x" * (CHUNK - 19) + '"}\n'
+    assert len(filling) == CHUNK, "the next line is read by itself"
+    async with spoken(tmp_path) as found:
         take, found.server.at_once = found._take, busy
-        with anyio.fail_after(PATIENCE):
-            await found.has_received.wait()
+        await anyio.wait_all_tasks_blocked()
+        assert found.server.put(json.dumps([filling + '{"id":2}\n']).encode())
+        await found.until(2)
+        assert (len(found.taken), found.received) == (1, [b'{"id":2}'])
 
 
 async def test_a_message_that_does_not_fit_is_written_whole_before_the_next_one(tmp_path: Path) -> None:
     big = b"[" + b"1" * 3_000_000 + b"]"
     async with spoken(tmp_path, LENGTHS) as found:
         assert found.server.put(big), "the pipe takes some of it, and the rest is kept"
+        found.has_room_after_go()
         assert not found.server.put(b"{}"), "that would be read as its rest"
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(found.server.send, b"{}")
-            await found.go()
+        await found.server.send(b"{}")
         await found.until(2)
         assert [json.loads(each) for each in (*found.taken, *found.received)] == [[len(big)], [2]]
 

@@ -180,7 +180,7 @@ class Stdio:
     def _take(self) -> None:
         """Read what has come. One line that is an answer, as it nearly always is, wakes nobody but its own call."""
         coming, began = self._coming, time.thread_time()
-        if coming is None or coming.done():
+        if coming is None or coming.done() or self._gone.is_set():
             return
         try:
             data = _read(self._child.output)

@@ -84,7 +84,7 @@ class Reply:
         self.raw = self.received = 0
         self.waiting: asyncio.Future[None] | None = None
         self.error: NoUsableAnswer | None = None
-        self.parser = HttpResponseParser(self)
+        self._parser: HttpResponseParser | None = HttpResponseParser(self)
         self.work: Work | None = None
         self.wire: ReplyCarrier | None = wire
         self._fields = self._informational = 0
@@ -108,7 +108,9 @@ class Reply:
             self.headers.setdefault(name, value)
 
     def on_headers_complete(self) -> None:
-        status, headers = self.parser.get_status_code(), self.headers
+        if (parser := self._parser) is None:
+            raise _Refused
+        status, headers = parser.get_status_code(), self.headers
         if status < 200:  # the final head follows
             self._informational += 1
             if status == _SWITCHING or self._informational > MOST_INFORMATIONAL:
@@ -117,7 +119,7 @@ class Reply:
             return
         chunked = headers.get(b"transfer-encoding")
         # The parser refuses two lengths. Chunks within another encoding it would read to the end of the connection.
-        if chunked is not None and (chunked.strip().lower() != b"chunked" or self.parser.get_http_version() != "1.1"):
+        if chunked is not None and (chunked.strip().lower() != b"chunked" or parser.get_http_version() != "1.1"):
             raise _Refused
         self.status, self.has_head = status, True
         self.ends_with_connection = chunked is None and b"content-length" not in headers and status not in (204, 304)
@@ -127,9 +129,10 @@ class Reply:
         self.received += len(data)
 
     def on_message_complete(self) -> None:
-        if self.has_head:
+        if self.has_head and self._parser is not None:
             self.is_whole = True
-            self.leaves_connection = self.parser.should_keep_alive()
+            self.leaves_connection = self._parser.should_keep_alive()
+            self._parser = None  # it refers to this reply: without this both would stay until garbage is collected
             self.is_plain = (
                 self.status == 200
                 and self.headers.get(b"content-type") == JSON
@@ -225,8 +228,10 @@ class Reply:
         """Take what has come. Returns false where the connection cannot be read any further."""
         began = time.thread_time() if self.work is not None else 0.0
         self.raw += len(data)
+        if self._parser is None:
+            return False
         try:
-            self.parser.feed_data(data)
+            self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade):
             return False
         if self.work is not None:
@@ -242,6 +247,7 @@ class Reply:
 
     def wake(self, error: NoUsableAnswer | None = None) -> None:
         """Wake whoever waits for more of the reply."""
+        self._parser = None
         if error is not None and not self.is_whole:
             self.error = self.error or error
         if self.waiting is not None and not self.waiting.done():
