@@ -16,6 +16,7 @@ import re
 import time
 from typing import Any, Protocol, Self
 
+from anyio.lowlevel import checkpoint
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from mcpguard.codec.messages import BadMessage, Failure
@@ -31,7 +32,7 @@ UNAUTHORIZED = 401
 FORBIDDEN = 403
 NOT_FOUND = 404
 SLICE = 2048
-LONGEST_HEAD = 135_168
+LONGEST_HEAD = 110_592
 MOST_FIELDS = 256
 MOST_INFORMATIONAL = 16
 MOST_PER_BYTE = 17
@@ -171,6 +172,8 @@ class Reply:
     async def piece(self) -> bytes:
         """Return the next few bytes, empty at the end. Raises NoUsableAnswer when the connection breaks."""
         if self._slices:
+            # However many connections have something, all others have a turn between two small parts of it.
+            await checkpoint()
             await self.give_way()
         else:
             self._slices = memoryview(await self._next())
