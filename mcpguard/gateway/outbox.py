@@ -31,6 +31,10 @@ class Outbox:
     def closed(self) -> bool:
         return self._closed
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._messages
+
     def put(self, message: bytes) -> None:
         """Add news, which may be dropped."""
         if self._closed:

@@ -67,6 +67,7 @@ async def test_who_hears_nothing_for_long_gets_a_sign_of_life(tmp_path: Path) ->
         assert headers["x-accel-buffering"] == "no"
         sign = b"4\r\n" + KEEP_ALIVE + b"\r\n"
         assert await connection.exactly(3 * len(sign)) == 3 * sign
+        await script.until(lambda: script.held)
         script.go()
         said = messages(await connection.until_closed())
         assert said[-1]["result"]["content"] == [{"type": "text", "text": "at last"}]

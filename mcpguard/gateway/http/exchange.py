@@ -14,18 +14,20 @@ Rules kept here:
 import asyncio
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import anyio
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.server import ServerState
 
 from mcpguard.codec.messages import INVALID_REQUEST, Id, Notification, Request
 from mcpguard.gateway.http.plain import ClientLeft, Headers, HttpRefusal, UncountedRefusal
-from mcpguard.gateway.http.reply import KEEP_ALIVE, STREAM, EventStream
+from mcpguard.gateway.http.reply import STREAM, EventStream
 from mcpguard.gateway.http.request_head import RequestHead, twice
 from mcpguard.gateway.identity import Address
 from mcpguard.settings.address import OwnHosts
+
+if TYPE_CHECKING:
+    import anyio
 
 JSON = (b"content-type", b"application/json")
 TEXT = (b"content-type", b"text/plain; charset=utf-8")
@@ -100,6 +102,7 @@ class HttpExchange:
         self._stream: EventStream | None = None
         self._quiet: asyncio.TimerHandle | None = None
         self._waits_to_send = connection.expect_100_continue
+        self._is_late = False
         self.body = bytearray()
         self.more_body = True
         self.message_event = asyncio.Event()
@@ -128,16 +131,23 @@ class HttpExchange:
             connection.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._waits_to_send = False
         most = min(most, self._longest)
-        with anyio.move_on_after(seconds) as late:
-            while self.more_body and len(self.body) <= most and not self.disconnected:
+        alarm = connection.loop.call_later(seconds, self._be_late)
+        try:
+            while self.more_body and len(self.body) <= most and not (self.disconnected or self._is_late):
                 self.message_event.clear()
                 self.flow.resume_reading()
                 await self.message_event.wait()
-        if late.cancelled_caught:
+        finally:
+            alarm.cancel()
+        if self._is_late:
             raise HttpRefusal(408, INVALID_REQUEST, "the request body did not arrive in time", "slow body")
         if self.disconnected:
             raise ClientLeft
         self.check_size()
+
+    def _be_late(self) -> None:
+        self._is_late = True
+        self.message_event.set()
 
     def check_size(self) -> None:
         """Raise UncountedRefusal for a body that is larger than its limit, or is declared to be."""
@@ -151,7 +161,7 @@ class HttpExchange:
 
     def _give_sign(self, quiet: float) -> None:
         self._quiet = self._connection.loop.call_later(quiet, self._give_sign, quiet)
-        self._events().put(KEEP_ALIVE)
+        self._events().give_sign()
 
     def lose(self) -> None:
         """Note that the client has disconnected."""

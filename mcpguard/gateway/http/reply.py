@@ -39,9 +39,10 @@ class EventStream:
         self._task = asyncio.get_running_loop().create_task(self._pump(), name="stream of an answer")
         self._task.add_done_callback(self._leave_if_failed)
 
-    def put(self, said: bytes) -> None:
-        """Send what may be dropped if the client does not read."""
-        self._outbox.put(said)
+    def give_sign(self) -> None:
+        """Send a sign of life, unless something else is about to be sent."""
+        if self._outbox.is_empty:
+            self._outbox.put(KEEP_ALIVE)
 
     def say(self, said: Notification | Request) -> None:
         """Send a message."""
