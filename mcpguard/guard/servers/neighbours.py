@@ -83,21 +83,19 @@ class NeighbourTools:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._neighbours = Neighbours(registry)
-        self._made_of: list[Mapping[CapabilityKey, Pin]] = []
-        """The pins of every server that counts. As long as these are the same objects, so are the surroundings."""
+        self._made_of: list[tuple[Mapping[CapabilityKey, Pin], UpstreamStanding]] = []
+        """The pins and the standing of every server. As long as these are the same, so are the surroundings."""
         self._of: dict[str, Surroundings] = {}
 
     def __call__(self, server: str) -> Surroundings:
         live, before, at = self._registry.live, self._made_of, 0
         for each in live.values():
-            if each.upstream.standing is UpstreamStanding.BLOCKED:
-                continue
-            if at == len(before) or before[at] is not each.pins:
+            if at == len(before) or before[at][0] is not each.pins or before[at][1] is not each.upstream.standing:
                 at = -1
                 break
             at += 1
         if at != len(before):
-            self._made_of = [each.pins for each in live.values() if each.upstream.standing not in _OUT]
+            self._made_of = [(each.pins, each.upstream.standing) for each in live.values()]
             self._of = {}
         known = live.get(server)
         if known is None:
