@@ -229,7 +229,7 @@ class Ledger:
     async def _store(self, job: Callable[[Connection], T], durability: Durability) -> T:
         self._refuse_during_outage()
         try:
-            return await self._writer.submit(job, durability, bare=True)
+            return await self._writer.submit(job, durability, bare=True, alone=len(self._live) <= 1)
         except StoreUnavailable as error:
             self._went_down(str(error)).refused += 1
             raise LedgerUnavailable(str(error)) from error

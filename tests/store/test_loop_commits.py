@@ -67,9 +67,9 @@ async def test_a_record_is_committed_on_the_loop_only_where_that_is_quick(store:
     assert here not in (synced, decision)
 
 
-@given(kinds=st.lists(st.booleans(), max_size=12))
+@given(kinds=st.lists(st.tuples(st.booleans(), st.booleans()), max_size=12))
 async def test_jobs_run_in_the_order_in_which_they_were_submitted(
-    kinds: list[bool], tmp_path_factory: pytest.TempPathFactory
+    kinds: list[tuple[bool, bool]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Whichever of them the loop commits: a closing must not come before its opening."""
     ran: list[int] = []
@@ -81,12 +81,34 @@ async def test_jobs_run_in_the_order_in_which_they_were_submitted(
         opened(tmp_path_factory.mktemp("order") / "test.db", Tally()) as store,
         anyio.create_task_group() as all_,
     ):
-        for number, synced in enumerate(kinds):
+        for number, (synced, alone) in enumerate(kinds):
             durability = Durability.SYNCED if synced else Durability.COMMITTED
-            all_.start_soon(partial(store.writer.submit, bare=True), partial(running, number), durability)
+            submit = partial(store.writer.submit, bare=True, alone=alone)
+            all_.start_soon(submit, partial(running, number), durability)
             if number % 3 == 2:
                 await checkpoint()
     assert ran == list(range(len(kinds)))
+
+
+async def test_what_is_submitted_alone_is_stored_before_anything_else_runs(tmp_path: Path) -> None:
+    tally = Tally()
+    async with opened(tmp_path / "test.db", tally) as store:
+        coroutine = store.writer.submit(adding(tally, "alone"), bare=True, alone=True)
+        with pytest.raises(StopIteration) as done:
+            coroutine.send(None)
+        assert done.value.value == "alone"
+        assert await names(store) == ["alone"]
+
+
+async def test_what_is_submitted_alone_does_not_overtake_what_waits(tmp_path: Path) -> None:
+    tally = Tally()
+    async with opened(tmp_path / "test.db", tally) as store:
+        ran: list[str] = []
+        first = store.writer.submit(lambda _: ran.append("first"), bare=True)
+        first.send(None)
+        await store.writer.submit(lambda _: ran.append("alone"), bare=True, alone=True)
+        first.close()
+    assert ran == ["first", "alone"]
 
 
 async def test_the_loop_does_not_wait_for_another_programs_lock(tmp_path: Path) -> None:

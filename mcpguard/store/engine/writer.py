@@ -95,16 +95,27 @@ class Writer:
         self._thread.start()
 
     async def submit(
-        self, work: Callable[[Connection], T], durability: Durability = Durability.COMMITTED, *, bare: bool = False
+        self,
+        work: Callable[[Connection], T],
+        durability: Durability = Durability.COMMITTED,
+        *,
+        bare: bool = False,
+        alone: bool = False,
     ) -> T:
-        """Run `work` and return its result once it is stored. Raises StoreUnavailable, or what `work` raises."""
+        """Run `work` and return its result once it is stored. Raises StoreUnavailable, or what `work` raises.
+
+        `alone`: nothing else is likely to be submitted in this turn of the loop, so it need not be waited for.
+        """
         if self._stopping.is_set():
             raise StoreUnavailable("the writer has stopped")
         job = Job(work, durability, bare, self._loop.create_future())
         if bare and durability is Durability.COMMITTED and self._backend.quick and not self._in_thread:
-            if not self._turn:
-                self._loop.call_soon(self._commit_turn)
             self._turn.append(job)
+            if len(self._turn) == 1:  # else it is committed together with what came before
+                if alone:
+                    self._commit_turn()
+                else:
+                    self._loop.call_soon(self._commit_turn)
         else:
             self._hand_over([job])
         result: T = await wait_until_done(job.future)
