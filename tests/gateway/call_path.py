@@ -20,6 +20,8 @@ from tests.simulators.script import Script
 PACKAGE = f"{Path(mcpguard.__file__).parent}/"
 RULES = "policy/rules/"
 """One rule is one file, and each call is judged by all of them: they are not counted."""
+PARTS = ("<listcomp>", "<dictcomp>", "<setcomp>")
+"""What is a part of its function from Python 3.12 on: it is not counted in older ones either."""
 GENERATED = "<string>"
 """Where the constructors of dataclasses and named tuples say that they are written."""
 
@@ -47,7 +49,8 @@ class CallPath:
         if frame.f_code.co_filename == GENERATED:
             self._see_value(frame)
         elif (file := _ours(frame)) and not file.startswith(RULES):
-            self.functions[file, frame.f_code.co_qualname] += 1
+            if frame.f_code.co_name not in PARTS:
+                self.functions[file, frame.f_code.co_qualname] += 1
             nested = [*_coroutines(frame)]
             self.nested = max(self.nested, nested, key=len)
 

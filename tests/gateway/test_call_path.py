@@ -6,7 +6,7 @@ import pytest
 
 from tests.gateway.call_path import following
 
-MOST = {"stdio": (72, 280, 12, 24), "http": (78, 310, 16, 25)}
+MOST = {"stdio": (57, 211, 11, 17), "http": (63, 240, 16, 18)}
 """How many files, functions, nested coroutines and kinds of values a plain call on the direct face enters at most, by
 the transport of its server. These figures only ever become smaller.
 """
