@@ -20,7 +20,7 @@ class Digests:
         self._inner = sha256(bytes(byte ^ 0x36 for byte in key.ljust(64, b"\0")))
         self._outer = sha256(bytes(byte ^ 0x5C for byte in key.ljust(64, b"\0")))
 
-    def keyed(self, content: bytes) -> str:
+    def keyed_digest(self, content: bytes) -> str:
         """The digest of these bytes, as records have it."""
         # HMAC by its definition, from two hash states that have the key already.
         inner, outer = self._inner.copy(), self._outer.copy()

@@ -15,15 +15,15 @@ from mcpguard.ledger.digests import KEY_BYTES, Digests, load_or_make
 def test_it_is_an_hmac_however_often_it_is_asked(key: bytes, contents: list[bytes]) -> None:
     digests = Digests(key)
     for content in contents:
-        assert digests.keyed(content) == f"hmac-sha256:{hmac.digest(key, content, 'sha256').hex()}"
+        assert digests.keyed_digest(content) == f"hmac-sha256:{hmac.digest(key, content, 'sha256').hex()}"
 
 
 def test_the_key_is_made_once_and_for_us_only(tmp_path: Path) -> None:
     path = tmp_path / "digest.key"
-    first = load_or_make(path).keyed(b"content")
+    first = load_or_make(path).keyed_digest(b"content")
     assert path.stat().st_mode & 0o777 == 0o600
-    assert load_or_make(path).keyed(b"content") == first
-    assert load_or_make(tmp_path / "another.key").keyed(b"content") != first
+    assert load_or_make(path).keyed_digest(b"content") == first
+    assert load_or_make(tmp_path / "another.key").keyed_digest(b"content") != first
 
 
 def test_one_that_others_can_read_is_refused(tmp_path: Path) -> None:

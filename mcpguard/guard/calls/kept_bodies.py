@@ -44,7 +44,7 @@ class KeptBodies:
         exist; `clear`: whether it is known already that `may_hold_in_json` finds nothing in them."""
         if written is None:
             written = dumps(value)
-        keyed, known = self._digests.keyed(written), self._known(server)
+        keyed, known = self._digests.keyed_digest(written), self._known(server)
         if self._most is None:
             return DigestedBody(len(written), keyed)
         # Masking a huge body would hold up others. Its digest still proves later what was sent.

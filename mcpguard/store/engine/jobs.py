@@ -2,16 +2,19 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.engine.backend import cause
 from mcpguard.store.engine.durability import Durability
+
+log = structlog.get_logger("mcpguard.store")
 
 
 @dataclass(slots=True)
@@ -37,6 +40,13 @@ def report_all(jobs: Iterable[Job]) -> None:
     """Report every job to its caller."""
     for job in jobs:
         job.report()
+
+
+def fail_all(jobs: Sequence[Job], error: BaseException) -> None:
+    """Have every job of a transaction that failed end with the same error."""
+    log.error("store.batch_failed", jobs=len(jobs), error=str(outage(error)))
+    for job in jobs:
+        job.error = outage(error)
 
 
 def job_error(error: Exception) -> Exception:

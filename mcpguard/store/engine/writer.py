@@ -31,7 +31,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.engine.backend import Backend, StoreLocked
 from mcpguard.store.engine.durability import Durability
-from mcpguard.store.engine.jobs import Job, job_error, outage, report_all
+from mcpguard.store.engine.jobs import Job, fail_all, job_error, report_all
 from mcpguard.store.engine.shielded_wait import wait_until_done
 
 T = TypeVar("T")
@@ -181,7 +181,7 @@ class Writer:
 
     def _give_up(self, jobs: Sequence[Job], error: BaseException) -> None:
         """Undo a transaction that failed on the loop. The thread opens a new connection, which can take long."""
-        _fail_all(jobs, error)
+        fail_all(jobs, error)
         self._is_broken = True
         self._participant.discard()
         if self._connection is not None:
@@ -259,7 +259,7 @@ class Writer:
             savepoint.commit()
 
     def _undo(self, jobs: Sequence[Job], error: BaseException) -> None:
-        _fail_all(jobs, error)
+        fail_all(jobs, error)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -296,9 +296,3 @@ class Writer:
     def _told(self, jobs: Sequence[Job]) -> None:
         self._in_thread -= len(jobs)
         report_all(jobs)
-
-
-def _fail_all(jobs: Sequence[Job], error: BaseException) -> None:
-    log.error("store.batch_failed", jobs=len(jobs), error=str(outage(error)))
-    for job in jobs:
-        job.error = outage(error)

@@ -115,7 +115,7 @@ class Tickets:
         what = [given.method, named.server, named.kind.value, named.name, by.text if by else ""]
         params = {"arguments": {}, **_untraced(given.params)}  # `arguments: {}` and no arguments are the same call
         # A keyed digest: whoever reads the database cannot test guesses of the arguments.
-        return self._digests.keyed(dumps([who, what]) + b"\0" + _sorted(params)).encode()
+        return self._digests.keyed_digest(dumps([who, what]) + b"\0" + _sorted(params)).encode()
 
 
 def rests(upstream: Upstream, pin: Pin | None) -> HoldBasis:
