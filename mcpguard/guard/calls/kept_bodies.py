@@ -35,6 +35,8 @@ class KeptBodies:
         self._digests = digests
         self._most = settings.body_bytes if settings.bodies == "keep" else None
         self._known = known
+        self._in_json: dict[str, tuple[Spellings, Spellings | None]] = {}
+        """For each server, the spellings that it was given last, and those as JSON has them."""
         self._turn = CapacityLimiter(1)
 
     async def make_body(
@@ -56,7 +58,7 @@ class KeptBodies:
             return KeptBody(masked, keyed)
         if clear is None:
             clear = not may_hold_in_json(written)
-        if clear and (not known or _is_without(written, known)):
+        if clear and (not known or self._is_without(server, written, known)):
             return KeptBody(written, keyed, clear=True)
         return KeptBody(_masked(value, written, known), keyed)
 
@@ -80,11 +82,12 @@ class KeptBodies:
             trace=trace,
         )
 
-
-def _is_without(written: bytes, known: Spellings) -> bool:
-    """Tell whether JSON shows that its value has none of these secrets."""
-    ways = spellings_in_json(known)
-    return ways is not None and not any(way in written for way in ways)
+    def _is_without(self, server: str, written: bytes, known: Spellings) -> bool:
+        """Tell whether JSON shows that its value has none of these secrets."""
+        kept = self._in_json.get(server)
+        if kept is None or kept[0] is not known:
+            kept = self._in_json[server] = known, spellings_in_json(known)
+        return kept[1] is not None and not any(way in written for way in kept[1])
 
 
 def _masked(value: object, written: bytes, known: Spellings) -> bytes:

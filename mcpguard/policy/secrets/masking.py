@@ -15,7 +15,7 @@ import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import accumulate
 from typing import Final, Generic, TypeVar, cast
 from urllib.parse import quote
@@ -78,7 +78,6 @@ def mask_secrets(value: Value, known: Spellings = (), *, maybe: bool = False) ->
     return MaskedValue(cast("Value", _rebuilt(left, None)), tuple(told), count)
 
 
-@lru_cache(maxsize=1024)
 def spellings_in_json(known: Spellings) -> Spellings | None:
     """Return what the JSON of a value contains wherever its text contains one of these spellings; None where that
     cannot be said, because a spelling may extend over a name and its text."""
