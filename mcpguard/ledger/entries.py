@@ -54,6 +54,7 @@ class Entry:
     def __init__(self, ledger: "Ledger", opening: Opening, still: Still, began: float) -> None:
         self.outcome = NOTHING_SAID
         self.ended = False
+        self.id = opening.entry
         self.opening = opening
         self.fields = recordable(opening_fields(opening))
         self.call = call_fields(self.fields)
@@ -83,10 +84,6 @@ class Entry:
             log.error("ledger.corrected", entry=self.id, said=said.kind.value, recorded=outcome.kind.value)
         self.outcome = await self._ledger.store_closing(self, outcome)
         return isinstance(error, LedgerUnavailable)
-
-    @property
-    def id(self) -> str:
-        return self.opening.entry
 
     @property
     def permitted(self) -> bool:

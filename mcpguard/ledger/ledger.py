@@ -14,7 +14,7 @@ Rules kept here:
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import NoReturn, TypeVar, cast
 
 import anyio
 import structlog
@@ -141,7 +141,8 @@ class Ledger:
         def append(kind: RecordKind, fields: Fields) -> int:
             return self.chain.append(kind, recordable(fields))
 
-        self._refuse_during_outage()
+        if self.outage is not None:
+            self._refuse_during(self.outage)
         try:
             return await self._writer.submit(lambda connection: work(connection, append), Durability.SYNCED)
         except StoreUnavailable as error:
@@ -227,17 +228,17 @@ class Ledger:
         self.chain.append(RecordKind.CLOSED, closing_fields(entry, outcome, took_us, call, late=late), outcome.reply)
 
     async def _store(self, job: Callable[[Connection], T], durability: Durability) -> T:
-        self._refuse_during_outage()
+        if self.outage is not None:
+            self._refuse_during(self.outage)
         try:
             return await self._writer.submit(job, durability, bare=True, alone=len(self._live) <= 1)
         except StoreUnavailable as error:
             self._went_down(str(error)).refused += 1
             raise LedgerUnavailable(str(error)) from error
 
-    def _refuse_during_outage(self) -> None:
-        if self.outage is not None:
-            self.outage.refused += 1
-            raise LedgerUnavailable(self.outage.why)
+    def _refuse_during(self, outage: Outage) -> NoReturn:
+        outage.refused += 1
+        raise LedgerUnavailable(outage.why)
 
     def _went_down(self, cause: str) -> Outage:
         why = visible(cause)[:500]  # it goes into a record, and names files, whose names may be any bytes

@@ -47,7 +47,8 @@ class CallPath:
         if not self.watching or event != "call":
             return
         if frame.f_code.co_filename == GENERATED:
-            self._see_value(frame)
+            if frame.f_code.co_name in ("__init__", "__new__"):
+                self._see_value(frame)
         elif (file := _ours(frame)) and not file.startswith(RULES):
             if frame.f_code.co_name not in PARTS:
                 self.functions[file, frame.f_code.co_qualname] += 1
@@ -87,7 +88,7 @@ class CallPath:
 async def following(folder: Path, over: str) -> AsyncIterator[tuple[CallPath, RawClient]]:
     """A guard in front of one server, that has answered some calls already, and its client."""
     path, script = CallPath(), Script()
-    script.tool("page", {"content": [{"type": "text", "text": "some words"}]})
+    script.tool("page", {"content": [{"type": "text", "text": "some words"}]}, annotations={"readOnlyHint": True})
     threading.setprofile(path.see)
     try:
         async with guarded(folder, script, over=over) as guard, speaking(guard, "http modern") as client:

@@ -28,18 +28,14 @@ class Job:
     result: Any = None
     error: BaseException | None = None
 
-    def report(self) -> None:
-        """Give the caller the result, or the error. Only on the event loop."""
-        if self.error is not None:
-            self.future.set_exception(self.error)
-        else:
-            self.future.set_result(self.result)
-
 
 def report_all(jobs: Iterable[Job]) -> None:
-    """Report every job to its caller."""
+    """Give every caller the result of its job, or the error. Only on the event loop."""
     for job in jobs:
-        job.report()
+        if job.error is not None:
+            job.future.set_exception(job.error)
+        else:
+            job.future.set_result(job.result)
 
 
 def fail_all(jobs: Sequence[Job], error: BaseException) -> None:

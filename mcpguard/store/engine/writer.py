@@ -118,7 +118,9 @@ class Writer:
                     self._loop.call_soon(self._commit_turn)
         else:
             self._hand_over([job])
-        result: T = await wait_until_done(job.future)
+        if not job.future.done():
+            await wait_until_done(job.future)
+        result: T = job.future.result()
         return result
 
     @property
@@ -157,7 +159,7 @@ class Writer:
             self._hand_over([])
             return
         try:
-            self._transact(self._connection, jobs, wait=False)
+            self._transact(self._connection, jobs, Durability.COMMITTED, wait=False)
             self._backend.still_there()  # what was committed to a file that had been exchanged is reported as failed
         except StoreLocked:
             self._hand_over([])  # no job has run
@@ -221,7 +223,7 @@ class Writer:
             if self._connection is None:
                 self._connection = self._backend.connect()
             self._backend.still_there()
-            self._transact(self._connection, jobs, wait=True)
+            self._transact(self._connection, jobs, max(job.durability for job in jobs), wait=True)
             self._backend.still_there()
         except BaseException as error:  # whatever it is, every waiting caller must get it
             self._undo(jobs, error)
@@ -234,8 +236,8 @@ class Writer:
         finally:
             self._tell(jobs)
 
-    def _transact(self, connection: Connection, jobs: Sequence[Job], *, wait: bool) -> None:
-        self._backend.begin(connection, max(job.durability for job in jobs), wait=wait)
+    def _transact(self, connection: Connection, jobs: Sequence[Job], durability: Durability, *, wait: bool) -> None:
+        self._backend.begin(connection, durability, wait=wait)
         self._participant.begin(connection)
         for job in jobs:
             if job.bare:
