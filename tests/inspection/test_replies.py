@@ -74,6 +74,13 @@ def test_an_order_is_found_wherever_it_stands(before: str, after: str) -> None:
     assert screen_reply(value, Screening.NOTE, NOTHING, AROUND, lambda: True).found
 
 
+@pytest.mark.parametrize("kind", [[], {}, 1, None])
+def test_what_stands_beside_data_may_be_anything(kind: object) -> None:
+    value = {"content": [{"type": kind, "data": ORDER}]}
+    assert not is_plain(value, NOTHING, AROUND)
+    assert screen_reply(value, Screening.MASK, NOTHING, AROUND, lambda: True).found
+
+
 @pytest.mark.parametrize("length", [0, 1, 100, 3900, 4000, 10_000])
 def test_an_order_is_found_at_every_seam(length: int) -> None:
     for shift in range(0, 400, 37):

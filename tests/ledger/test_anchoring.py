@@ -428,8 +428,8 @@ async def test_what_is_in_the_file_was_on_the_disk_of_the_store_before(
         writer = guard.now.store.writer
         submit, append = writer.submit, anchors.append
 
-        async def seen(work: object, durability: Durability = Durability.COMMITTED, *, bare: bool = False) -> object:
-            done: object = await submit(work, durability, bare=bare)  # type: ignore[arg-type]
+        async def seen(work: object, durability: Durability = Durability.COMMITTED, **how: bool) -> object:
+            done: object = await submit(work, durability, **how)  # type: ignore[arg-type]
             if durability is Durability.SYNCED:
                 synced.append(in_store(guard.database)[-1])
             return done

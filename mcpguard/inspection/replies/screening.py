@@ -229,7 +229,8 @@ def _as_text(holder: Mapping[str, object], key: str) -> tuple[object, bool]:
     if key == "blob" and isinstance(value, str):
         text = _decoded(holder, value)
         return (value, True) if text is None else (text, False)
-    return value, key == "data" and holder.get("type") in _MEDIA
+    kind = holder.get("type")  # which may be anything, also something that cannot be looked up
+    return value, key == "data" and isinstance(kind, str) and kind in _MEDIA
 
 
 def _decoded(holder: Mapping[str, object], blob: str) -> str | None:
