@@ -5,7 +5,8 @@ Rules kept here:
 2. Questions and answers are recorded under the call's entry: the question before the client sees it, the answer before
    the server does. A question that cannot be recorded is not asked.
 3. Before an answer goes back, the call is judged again with the same arguments: it may have been revoked meanwhile.
-4. Questions end with the call: nothing is recorded or put to the client once the call's closing is being written.
+4. Questions end with the call: nothing is recorded or put to the client once the call's closing is being written, and
+   the client is told that a question is withdrawn before it gets the answer to the call.
 5. Questions and messages are screened like replies; a question is recorded as the server sent it, before screening.
 6. The number and size of a call's questions are bounded, and so is the client's time to answer. Refused questions count
    too, so that no server can fill the ledger.
@@ -14,6 +15,8 @@ Rules kept here:
 from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from mcpguard.codec import envelope
 from mcpguard.codec.members import known_members
@@ -57,6 +60,9 @@ class ClientQuestions:
         self._screener = screener
         self._left = desk.limits.per_call
         self._over = False
+        self.open_questions = 0
+        """How many times the client is being asked now."""
+        self._answered = anyio.Event()
 
     def end(self) -> None:
         """Ask and record nothing more: the call has ended."""
@@ -135,7 +141,13 @@ class ClientQuestions:
         too_large = any(len(body) > self._desk.limits.question_bytes for body in bodies.values())
         return Reason.UPSTREAM_REQUEST_EXCESSIVE if too_large or self._left < 0 else None
 
+    async def wait_until_withdrawn(self) -> None:
+        """Wait until the client was told of each open question that nobody waits for its answer any more."""
+        while self.open_questions:
+            await self._answered.wait()
+
     async def _answers(self, asks: Asks) -> Answers:
+        self.open_questions += 1
         try:
             with self._desk.asking(self._call.caller.id):
                 return await self._client.ask(asks)
@@ -143,6 +155,10 @@ class ClientQuestions:
             for ask in asks.values():
                 await self._note(RecordKind.HEARD, ask, reason=declined.reason)
             raise
+        finally:
+            self.open_questions -= 1
+            self._answered.set()
+            self._answered = anyio.Event()
 
     async def _note(
         self,

@@ -119,6 +119,8 @@ class Calls:
             finally:
                 if entry.ended:
                     services.events.publish_end(call.course, opening, judged.approved_name, entry.outcome)
+            if call.client.open_questions:
+                await call.client.wait_until_withdrawn()
             outcome = entry.outcome
             # Refused after all, so it costs the caller nothing.
             if outcome.kind is OutcomeKind.REFUSED:
