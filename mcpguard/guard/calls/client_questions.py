@@ -14,7 +14,7 @@ Rules kept here:
 
 from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
@@ -35,6 +35,8 @@ from mcpguard.policy.asks import client_capabilities, objection, without_other_c
 if TYPE_CHECKING:
     from mcpguard.codec.canonical import Scalar
 
+LAST_WORDS: Final = 1.0
+"""Seconds in which a client may be told that its questions are withdrawn: that takes no time but its own."""
 _ACTIONS = frozenset({"accept", "decline", "cancel"})
 
 
@@ -143,8 +145,10 @@ class ClientQuestions:
 
     async def wait_until_withdrawn(self) -> None:
         """Wait until the client was told of each open question that nobody waits for its answer any more."""
-        while self.open_questions:
-            await self._answered.wait()
+        # Also where the call was cancelled: then its client is told nothing else.
+        with anyio.move_on_after(LAST_WORDS, shield=True):
+            while self.open_questions:
+                await self._answered.wait()
 
     async def _answers(self, asks: Asks) -> Answers:
         self.open_questions += 1

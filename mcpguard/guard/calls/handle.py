@@ -117,10 +117,10 @@ class Calls:
             except LedgerUnavailable:  # nothing was done, and the entry says so
                 pass
             finally:
+                if call.client.open_questions:
+                    await call.client.wait_until_withdrawn()
                 if entry.ended:
                     services.events.publish_end(call.course, opening, judged.approved_name, entry.outcome)
-            if call.client.open_questions:
-                await call.client.wait_until_withdrawn()
             outcome = entry.outcome
             # Refused after all, so it costs the caller nothing.
             if outcome.kind is OutcomeKind.REFUSED:
