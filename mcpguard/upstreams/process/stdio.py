@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import anyio
 import structlog
@@ -33,6 +34,7 @@ from mcpguard.upstreams.process.secret_arguments import Word
 
 CHUNK = 16_384
 ERRORS_CHUNK = 4096
+SILENT: Final = "the server closed its output but is still running"
 LEFT_BEHIND = 1_048_576
 """Bytes read at most after the process has ended: as much as a pipe can hold."""
 LAST_WORDS = 200
@@ -99,7 +101,7 @@ class Stdio:
             if self._outgoing.is_full:
                 await self._outgoing.wait_for_room()
         except PipeClosed as error:
-            raise TransportEnded("the server has closed its input") from error
+            raise TransportEnded(await self._how_it_ended("the server has closed its input")) from error
 
     async def receive(self) -> bytes:
         while True:
@@ -111,7 +113,7 @@ class Stdio:
             except FramingError as error:
                 raise TransportEnded(f"the server's output is not valid MCP: {error}") from error
             except PipeClosed as error:
-                raise TransportEnded(await self._how_it_ended()) from error
+                raise TransportEnded(await self._how_it_ended(SILENT)) from error
 
     async def watch(self) -> None:
         """Wait for the end of the process, and end reading then."""
@@ -213,12 +215,13 @@ class Stdio:
             if error is not None and not coming.done():
                 coming.set_exception(error)
 
-    async def _how_it_ended(self) -> str:
+    async def _how_it_ended(self, otherwise: str) -> str:
+        """Return how the process ended; `otherwise` where it goes on."""
         with anyio.move_on_after(MOMENT):
             await self._gone.wait()
             await self._all_errors.wait()
         if not self._gone.is_set():
-            return "the server closed its output but is still running"
+            return otherwise
         said = f"the server process exited ({_code(self._child.code)}); log: {self._errors.path}"
         return f"{said}{SAID_LAST}{words}" if (words := self._last_words()) else said
 
