@@ -100,6 +100,19 @@ async def test_what_is_submitted_alone_is_stored_before_anything_else_runs(tmp_p
         assert await names(store) == ["alone"]
 
 
+async def test_who_submits_one_job_after_the_other_lets_others_submit_theirs(tmp_path: Path) -> None:
+    ran: list[str] = []
+    async with opened(tmp_path / "test.db", Tally()) as store, anyio.create_task_group() as all_:
+        for name in ("a", "b"):
+            all_.start_soon(one_after_the_other, store, ran, name)
+    assert ran.index("b") <= 2, "it came before the third job of the other"
+
+
+async def one_after_the_other(store: Store, ran: list[str], name: str) -> None:
+    for _ in range(9):
+        await store.writer.submit(lambda _: ran.append(name), bare=True, alone=True)
+
+
 async def test_what_is_submitted_alone_does_not_overtake_what_waits(tmp_path: Path) -> None:
     tally = Tally()
     async with opened(tmp_path / "test.db", tally) as store:

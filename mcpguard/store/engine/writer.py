@@ -85,7 +85,7 @@ class Writer:
         self._connection: Connection | None = None
         self._is_refused = False
         self._is_broken = False
-        self._turn: list[Job] = []
+        self._turn, self._is_turn_used = list[Job](), False
         self._in_thread = 0
         self._slow_until = 0.0
         self._slow_for = SLOW_AT_FIRST
@@ -102,17 +102,17 @@ class Writer:
         bare: bool = False,
         alone: bool = False,
     ) -> T:
-        """Run `work` and return its result once it is stored. Raises StoreUnavailable, or what `work` raises.
-
-        `alone`: nothing else is likely to be submitted in this turn of the loop, so it need not be waited for.
-        """
+        """Run `work` and return its result once it is stored. Raises StoreUnavailable, or what `work` raises. `alone`:
+        nothing else is likely to be submitted in this turn of the loop."""
         if self._stopping.is_set():
             raise StoreUnavailable("the writer has stopped")
         job = Job(work, durability, bare, self._loop.create_future())
         if bare and durability is Durability.COMMITTED and self._backend.quick and not self._in_thread:
             self._turn.append(job)
             if len(self._turn) == 1:  # else it is committed together with what came before
-                if alone:
+                if alone and not self._is_turn_used:  # once in a turn, so that others can submit theirs
+                    self._is_turn_used = True
+                    self._loop.call_soon(setattr, self, "_is_turn_used", False)
                     self._commit_turn()
                 else:
                     self._loop.call_soon(self._commit_turn)
