@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.domain.calls.outcomes import Outcome
-from mcpguard.guard.traffic.events import OF_OTHERS, CallEvents, CallStage, EndedCall
+from mcpguard.guard.traffic.events import OF_OTHERS, CallCourse, CallEvents, CallStage, EndedCall
 from mcpguard.ledger.entries import unconditionally
 from tests.clock import FakeClock
 from tests.world import World
@@ -20,7 +20,7 @@ def test_the_parts_are_the_whole_and_the_rest_is_the_guards_own(steps: list[tupl
     clock, told = FakeClock(), list[EndedCall]()
     events = CallEvents(clock)
     events.subscribe(told.append)
-    course = events.begin_course("")
+    course = CallCourse(clock, "")
     spent = dict.fromkeys(CallStage, 0)
     now = CallStage.JUDGING
     for stage, seconds in [*steps, (None, last)]:

@@ -93,4 +93,4 @@ def test_definitions_are_found_in_the_listing_of_this_moment(listings: list[list
         for name in TOOLS:
             last = next((each for each in reversed(made) if each["name"] == name), None)
             assert known.definition(CapabilityKind.TOOL, name) == last
-            assert (name in known.task_tools) == (last is not None and "execution" in last)
+            assert (name in known.index[2]) == (last is not None and "execution" in last)

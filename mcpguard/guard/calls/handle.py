@@ -44,7 +44,7 @@ from mcpguard.guard.calls.refused_call import UNREPLIED, outcome_after, outcome_
 from mcpguard.guard.calls.request import CallRequest, CallResult
 from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.running_calls import RunningCall
-from mcpguard.guard.traffic.events import CallStage
+from mcpguard.guard.traffic.events import CallCourse, CallStage
 from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.policy.budgets import CallBudgets
@@ -78,7 +78,7 @@ class Calls:
 
     async def handle(self, asked: CallRequest, counterpart: Counterpart) -> CallResult:
         """Judge the call, record that, send it, record how it ended, and return what the client is told."""
-        call = OpenCall(asked, self._services.events.begin_course(asked.trace))
+        call = OpenCall(asked, CallCourse(self._services.events.clock, asked.trace))
         # Overtaken means that between the verdict and its transaction the server, the approval or the token has
         # changed. What was judged is not what would be stored, so the call is judged again.
         for _ in range(MOST_TRIES):
@@ -132,11 +132,8 @@ class Calls:
     def _still(self, call: OpenCall, connection: Connection) -> bool:
         """Tell whether the verdict still holds in the transaction that stores the opening. Stores what becomes of a
         hold, too."""
-        return (
-            call.judged.holds_in_store(connection)
-            and self._services.callers.holds_in_store(connection, call.asked.caller)
-            and (call.part is None or call.part.store(connection))
-        )
+        rests = self._services.rests(call.judged, call.asked.caller, connection)
+        return rests and (call.part is None or call.part.store(connection))
 
     async def _work(self, call: OpenCall, entry: Entry) -> None:
         """Do the call, from the stored verdict on, and say in its entry how it ended."""

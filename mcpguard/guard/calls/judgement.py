@@ -155,7 +155,7 @@ class CallJudge:
                 stated=subject.stated,
                 arguments=subject.given.look(self._servers.checking, known, pin) if subject.given else None,
                 spent=exhausted,
-                needs_tasks=pin is not None and pin.kind is CapabilityKind.TOOL and pin.name in known.task_tools,
+                needs_tasks=pin is not None and pin.kind is CapabilityKind.TOOL and pin.name in known.index[2],
             )
             effect = situation.effect
             look = self._hold_rules.look(subject, known.upstream, pin, effect) if self._hold_rules.demands else NO_HOLD

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.records import Opening
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.holds.waiting_call import HoldPart
@@ -14,6 +15,7 @@ from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.running_calls import RunningCalls
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.traffic.events import CallCourse, CallEvents, CallStage
+from mcpguard.store.engine.backend import Connection
 from mcpguard.upstreams.supervise.fleet import Fleet
 
 if TYPE_CHECKING:
@@ -41,6 +43,10 @@ class CallServices:
         """Read this server and the callers from the store, which was found to be ahead of memory."""
         await self.servers.catch_up(server)
         await self.callers.catch_up()
+
+    def rests(self, judged: JudgedCall, caller: Caller, connection: Connection) -> bool:
+        """Tell whether the store has what a verdict on a call of this caller rests on."""
+        return judged.holds_in_store(connection) and self.callers.holds_in_store(connection, caller)
 
     async def judge_again(self, call: "OpenCall") -> JudgedCall:
         """Judge a call once more, as soon as it is known whether its server still offers what was approved."""

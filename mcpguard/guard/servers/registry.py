@@ -43,9 +43,7 @@ class ServerState:
     moved: anyio.Event = field(default_factory=anyio.Event)
     stage: InspectionStage | None = None
     _launched: tuple[Launch, InspectionFindings] | None = field(default=None, init=False)
-    _indexed: tuple[Listing, Mapping[CapabilityKey, Definition], frozenset[str]] | None = field(
-        default=None, init=False
-    )
+    _indexed: "ListingIndex | None" = field(default=None, init=False)
 
     @property
     def name(self) -> str:
@@ -92,20 +90,14 @@ class ServerState:
 
     def definition(self, kind: CapabilityKind, name: str) -> Definition | None:
         """A definition as it was listed last; its fingerprint is the one in `pins`."""
-        if self.listing is None:
-            return None
-        if self._indexed is None or self._indexed[0] is not self.listing:
-            self._indexed = _index(self.listing)
-        return self._indexed[1].get((kind, name))
+        return self.index[1].get((kind, name))
 
     @property
-    def task_tools(self) -> frozenset[str]:
-        """The tools that, by their listed definitions, can only be called as a task."""
-        if self.listing is None:
-            return frozenset()
+    def index(self) -> "ListingIndex":
+        """What was listed last, its definitions, and the tools that can only be called as a task."""
         if self._indexed is None or self._indexed[0] is not self.listing:
             self._indexed = _index(self.listing)
-        return self._indexed[2]
+        return self._indexed
 
     def shelf(self) -> Shelf | None:
         """What agents may find of it, even before it is connected: that was approved as an inspection listed it, and a
@@ -168,8 +160,11 @@ class ServerState:
         self.moved = anyio.Event()
 
 
-def _index(listing: Listing) -> tuple[Listing, Mapping[CapabilityKey, Definition], frozenset[str]]:
-    lists = {CapabilityKind.TOOL: listing.tools, CapabilityKind.PROMPT: listing.prompts}
+ListingIndex = tuple[Listing | None, Mapping[CapabilityKey, Definition], frozenset[str]]
+
+
+def _index(listing: Listing | None) -> ListingIndex:
+    lists = {CapabilityKind.TOOL: listing.tools, CapabilityKind.PROMPT: listing.prompts} if listing else {}
     found = {
         (kind, name): each
         for kind, definitions in lists.items()

@@ -94,19 +94,15 @@ class CallEvents:
     """Tells listeners what became of calls."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+        self.clock = clock
         self._listeners: tuple[Listener, ...] = ()
 
     def subscribe(self, listener: Listener) -> None:
         self._listeners = (*self._listeners, listener)
 
-    def begin_course(self, trace: str) -> CallCourse:
-        """Begin to follow a call."""
-        return CallCourse(self._clock, trace)
-
     def publish_end(self, course: CallCourse, opening: Opening, approved: str, outcome: Outcome) -> None:
         """Tell the listeners that a call has ended."""
-        steps, end = course.steps, self._clock.monotonic()
+        steps, end = course.steps, self.clock.monotonic()
         own, until = 0.0, end
         # Backwards, as each stage lasts until the next one begins.
         for stage, at in reversed(steps):

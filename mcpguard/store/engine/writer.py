@@ -2,7 +2,7 @@
 
 Rules kept here:
 1. All jobs queued when the thread becomes free form one transaction; the thread never waits for more. On the loop, all
-   jobs submitted in one iteration form one transaction.
+   jobs submitted in one iteration do, but for the first one of an iteration, if its caller expects no others.
 2. A job is reported as done only after its transaction was committed with the requested durability, and the files were
    verified to be the ones that were opened.
 3. A failed job rolls back only its own changes (savepoint). A `bare` job has no savepoint and must not fail; if it

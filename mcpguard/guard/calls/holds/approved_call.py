@@ -57,8 +57,4 @@ async def _release_hold(services: CallServices, call: OpenCall, part: HoldPart, 
 
 
 def _use_up(services: CallServices, call: OpenCall, judged: JudgedCall, part: HoldPart, connection: Connection) -> bool:
-    return (
-        judged.holds_in_store(connection)
-        and services.callers.holds_in_store(connection, call.asked.caller)
-        and part.use_up(connection)
-    )
+    return services.rests(judged, call.asked.caller, connection) and part.use_up(connection)
