@@ -4,6 +4,8 @@ import os
 import shutil
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -229,6 +231,25 @@ def test_a_socket_that_listens_is_found_like_any_other(tmp_path: Path, monkeypat
         listener.listen()
         with pytest.raises(NotConfined, match=r"folder/s is a socket in use$"):
             list(admit_mounts([Mount(str(tmp_path / "folder"))], tmp_path / "data", ME, ME))
+
+
+def test_a_file_that_goes_while_its_folder_is_searched_is_no_fault_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir()
+    passing, lists = tmp_path / "folder" / "passing", os.scandir
+
+    @contextmanager
+    def listed_and_removed(folder: Path) -> Iterator[list[os.DirEntry[str]]]:
+        passing.touch()
+        with lists(folder) as entries:
+            found = list(entries)
+        passing.unlink()
+        yield found
+
+    monkeypatch.setattr(os, "scandir", listed_and_removed)
+    (bind,) = admit_mounts([Mount(str(tmp_path / "folder"))], tmp_path / "data", ME, ME)
+    assert bind.source == (tmp_path / "folder").resolve()
 
 
 def test_this_python_is_seen_with_its_libraries(tmp_path: Path) -> None:

@@ -128,7 +128,10 @@ def _socket(named: str, folder: Path, account: int) -> Path | None:
             # not seen.
             if seen > MOST_ENTRIES:
                 raise NotConfined(f"{named} cannot be mounted: it has too many entries to be searched for sockets")
-            mode = each.stat(follow_symlinks=False).st_mode
+            try:
+                mode = each.stat(follow_symlinks=False).st_mode
+            except FileNotFoundError:
+                continue  # removed since the folder was listed
             if stat.S_ISSOCK(mode) and _answered(each.path, account):
                 return Path(each.path)
             if stat.S_ISDIR(mode):
