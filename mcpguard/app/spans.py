@@ -22,7 +22,7 @@ from opentelemetry.trace import (
 
 from mcpguard.codec.traces import parent
 from mcpguard.domain.calls.outcomes import OutcomeKind
-from mcpguard.guard.traffic.counts import NONE, WORDS
+from mcpguard.guard.traffic.counts import NONE
 from mcpguard.guard.traffic.events import EndedCall
 from mcpguard.guard.traffic.tallies import OTHER
 
@@ -62,7 +62,7 @@ class Spans:
             "kind": opening.capability.kind.value,
             "face": opening.face.value,
             "effect": opening.effect.value if opening.effect else NONE,
-            "verdict": WORDS[type(opening.verdict)],
+            "verdict": opening.verdict.word,
             "outcome": outcome.kind.value,
             "executed": outcome.executed.value,
             "reason": outcome.reason.value if outcome.reason else NONE,

@@ -15,6 +15,7 @@ from mcpguard.gateway import question_labels
 from mcpguard.gateway.clients import LONGEST_NAME, Client
 from mcpguard.gateway.validation import invalid_parameters
 from mcpguard.guard.calls.request import CallRequest, ReplyPage
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import StatedIntent
 from mcpguard.text.visible import visible
 
@@ -114,9 +115,8 @@ def call_request(
     return CallRequest(
         caller=client.caller,
         face=client.face.word,
-        method=method,
+        given=Arguments(method, own),
         capability=named,
-        params=own,
         client=client.name,
         pinned=pinned,
         trace=exchange.trace,

@@ -78,10 +78,14 @@ class Entry:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         self.ended = True
-        said = self.outcome
-        outcome = self._true_outcome(said) if error is None else self._outcome_after(error)
-        if error is None and outcome != said:
-            log.error("ledger.corrected", entry=self.id, said=said.kind.value, recorded=outcome.kind.value)
+        outcome = self.outcome
+        if error is not None:
+            outcome = self._outcome_after(error)
+        elif not self._permitted or outcome.kind in _NOT_SENT:
+            outcome = self._true_outcome(outcome)
+            if outcome != self.outcome:
+                said, recorded = self.outcome.kind.value, outcome.kind.value
+                log.error("ledger.corrected", entry=self.id, said=said, recorded=recorded)
         self.outcome = await self._ledger.store_closing(self, outcome)
         return isinstance(error, LedgerUnavailable)
 

@@ -19,7 +19,7 @@ from mcpguard.codec.canonical import Scalar, canonical_json
 from mcpguard.domain.calls.bodies import Body, DigestedBody, KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.records import Opening
-from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
+from mcpguard.domain.calls.verdicts import Verdict
 from mcpguard.domain.screening import ScreeningResult
 from mcpguard.policy.secrets.detection import may_hold
 from mcpguard.policy.secrets.masking import mask_secrets
@@ -96,20 +96,15 @@ def opening_fields(opening: Opening) -> dict[str, Scalar]:
         ticket=opening.ticket,
         secrets=" ".join(opening.secrets),
         by=opening.by,
-        **verdict_fields(opening.verdict),
+        verdict=opening.verdict.word,
+        reason=None if opening.verdict.reason is None else opening.verdict.reason.value,
     )
 
 
-def verdict_fields(verdict: Verdict) -> dict[str, Scalar]:
-    match verdict:
-        case Allow():
-            return {"verdict": "allow"}
-        case Hold(reason):
-            return {"verdict": "hold", "reason": reason.value}
-        case Deny(reason):
-            return {"verdict": "deny", "reason": reason.value}
-        case _:
-            assert_never(verdict)
+def released_fields(entry: str, verdict: Verdict, call: Fields) -> dict[str, Scalar]:
+    """The fields of the record that ends a hold."""
+    reason = None if verdict.reason is None else verdict.reason.value
+    return {**call, **_without_empty(entry=entry, verdict=verdict.word, reason=reason)}
 
 
 CALL_FIELDS = ("caller", "caller_label", "server", "capability", "name", "effect")

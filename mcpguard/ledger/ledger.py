@@ -29,7 +29,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import CheckpointCause, SignedCheckpoint
 from mcpguard.ledger.entries import Entry, Still, durability
-from mcpguard.ledger.format import Fields, call_fields, closing_fields, opening_fields, recordable, verdict_fields
+from mcpguard.ledger.format import Fields, call_fields, closing_fields, opening_fields, recordable, released_fields
 from mcpguard.ledger.outage import Outage, Owed
 from mcpguard.ledger.unclosed_calls import calls
 from mcpguard.settings.model import Settings
@@ -194,7 +194,7 @@ class Ledger:
 
     async def store_release(self, entry: Entry, verdict: Verdict, still: Still) -> None:
         """Store the verdict that ends the hold of an entry. Raises Overtaken and LedgerUnavailable."""
-        fields = {"entry": entry.id, **entry.call, **verdict_fields(verdict)}
+        fields = released_fields(entry.id, verdict, entry.call)
 
         def job(connection: Connection) -> bool:
             holds = still(connection)
@@ -208,9 +208,10 @@ class Ledger:
     async def store_closing(self, entry: Entry, outcome: Outcome) -> Outcome:
         """Store how an entry ended, and return what its caller is told."""
         took_us = round((self._clock.monotonic() - entry.began) * 1_000_000)
+        fields = closing_fields(entry.id, outcome, took_us, entry.call)
         try:
             await self._store(
-                lambda _: self._append_closing(entry.id, outcome, took_us, entry.call), Durability.COMMITTED
+                lambda _: self.chain.append(RecordKind.CLOSED, fields, outcome.reply), Durability.COMMITTED
             )
         except LedgerUnavailable:
             # Still in `_live`: nobody else may close it meanwhile.

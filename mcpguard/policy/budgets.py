@@ -9,7 +9,7 @@ Rules kept here:
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
@@ -40,41 +40,41 @@ class CallBudgets:
     def __init__(self, most: BudgetLimits, monotonic: Callable[[], float]) -> None:
         self._most = most
         self._monotonic = monotonic
-        self._callers: _Minutes[str] = _Minutes(most.in_a_minute)
-        self._each: _Minutes[tuple[str, Capability]] = _Minutes(most.of_one)
+        self._callers: _Minutes[str] = _Minutes()
+        self._each: _Minutes[tuple[str, Capability]] = _Minutes()
         self._open: dict[str, int] = {}
 
     def exhausted_budget(self, caller: Caller, capability: Capability) -> str | None:
         """Return the name of the budget that leaves no room for one more call; None if it fits."""
-        second = int(self._monotonic())
-        if self._most.at_once and self._open.get(caller.id, 0) >= self._most.at_once:
+        most, second = self._most, int(self._monotonic())
+        if most.at_once and self._open.get(caller.id, 0) >= most.at_once:
             return AT_ONCE
-        if self._callers.full(caller.id, second):
+        if most.in_a_minute and self._callers.total(caller.id, second) >= most.in_a_minute:
             return IN_A_MINUTE
-        return OF_ONE if self._each.full((caller.id, capability), second) else None
+        if most.of_one and self._each.total((caller.id, capability), second) >= most.of_one:
+            return OF_ONE
+        return None
 
     def take(self, caller: Caller, capability: Capability) -> "BudgetPlace":
         """Take a place for a call. `exhausted_budget` must have returned None just before."""
-        second = int(self._monotonic())
-        seconds = (self._callers.add(caller.id, second), self._each.add((caller.id, capability), second))
-        if self._most.at_once:
+        most, second, seconds = self._most, int(self._monotonic()), list[_Second]()
+        if most.in_a_minute:
+            seconds.append(self._callers.add(caller.id, second))
+        if most.of_one:
+            seconds.append(self._each.add((caller.id, capability), second))
+        if most.at_once:
             self._open[caller.id] = self._open.get(caller.id, 0) + 1
-        return BudgetPlace(self, caller.id, seconds)
+        return BudgetPlace(self._open if most.at_once else None, caller.id, seconds)
 
     def count_handshake(self, caller: Caller) -> int:
         """Count a handshake and return 0, or return the seconds to wait until one fits."""
-        second = int(self._monotonic())
-        if wait := self._callers.wait(caller.id, second):
-            return wait
+        most, second = self._most.in_a_minute, int(self._monotonic())
+        if not most:
+            return 0
+        if self._callers.total(caller.id, second) >= most:
+            return self._callers.wait(caller.id, second)
         self._callers.add(caller.id, second)
         return 0
-
-    def release(self, caller: str) -> None:
-        """Count one concurrent call less."""
-        if self._most.at_once:
-            self._open[caller] -= 1
-            if not self._open[caller]:
-                del self._open[caller]
 
     @property
     def size(self) -> int:
@@ -90,11 +90,6 @@ class _Second:
     window: "_Window"
     count: int = 0
 
-    def take_off(self) -> None:
-        if self.count:
-            self.count -= 1
-            self.window.total -= 1
-
 
 @dataclass(slots=True, eq=False)
 class _Window:
@@ -103,55 +98,49 @@ class _Window:
     seconds: deque[_Second] = field(default_factory=deque)
     total: int = 0
 
-    def move(self, second: int) -> None:
-        while self.seconds and self.seconds[0].at < second - _MINUTE:
-            gone = self.seconds.popleft()
-            self.total -= gone.count
-            gone.count = 0
-
-    def add(self, second: int) -> _Second:
-        self.move(second)
-        if not self.seconds or self.seconds[-1].at != second:
-            self.seconds.append(_Second(second, self))
-        self.seconds[-1].count += 1
-        self.total += 1
-        return self.seconds[-1]
-
 
 class _Minutes(Generic[K]):
     """A window of one minute for each key."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self) -> None:
         self.of: dict[K, _Window] = {}
-        self._most = most
         self._swept = 0
 
-    def full(self, key: K, second: int) -> bool:
-        if not self._most or (window := self.of.get(key)) is None:
-            return False
-        window.move(second)
-        return window.total >= self._most
-
-    def wait(self, key: K, second: int) -> int:
-        """Return the seconds to wait until one more fits; 0 if it fits now."""
-        if not self.full(key, second):
+    def total(self, key: K, second: int) -> int:
+        """Return the calls of the last minute. What is older is forgotten."""
+        window = self.of.get(key)
+        if window is None:
             return 0
-        first = next(each.at for each in self.of[key].seconds if each.count)
-        return first + _MINUTE + 1 - second
+        seconds = window.seconds
+        while seconds and seconds[0].at < second - _MINUTE:
+            gone = seconds.popleft()
+            window.total -= gone.count
+            gone.count = 0
+        return window.total
 
-    def add(self, key: K, second: int) -> _Second | None:
-        if not self._most:
-            return None
+    def add(self, key: K, second: int) -> _Second:
+        """Count a call in this second."""
         if second - self._swept > _MINUTE:
             self._sweep(second)
-        if (window := self.of.get(key)) is None:
-            window = self.of[key] = _Window()
-        return window.add(second)
+        if self.total(key, second) == 0:
+            self.of.setdefault(key, _Window())
+        window = self.of[key]
+        if not window.seconds or window.seconds[-1].at != second:
+            window.seconds.append(_Second(second, window))
+        last = window.seconds[-1]
+        last.count += 1
+        window.total += 1
+        return last
+
+    def wait(self, key: K, second: int) -> int:
+        """Return the seconds to wait until one more call fits in a full window."""
+        first = next(each.at for each in self.of[key].seconds if each.count)
+        return first + _MINUTE + 1 - second
 
     def _sweep(self, second: int) -> None:
         self._swept = second
         for key, window in [*self.of.items()]:
-            window.move(second)
+            self.total(key, second)
             if not window.seconds:
                 del self.of[key]
 
@@ -162,11 +151,10 @@ class BudgetPlace:
     A call that is to be judged again (`Overtaken`) is counted then: one call must not cost two.
     """
 
-    def __init__(self, budgets: CallBudgets, caller: str, seconds: Iterable[_Second | None]) -> None:
-        self._budgets = budgets
+    def __init__(self, open_calls: dict[str, int] | None, caller: str, seconds: list[_Second]) -> None:
+        self._open = open_calls
         self._caller = caller
         self._seconds = seconds
-        self._held = True
 
     def __enter__(self) -> Self:
         return self
@@ -176,13 +164,16 @@ class BudgetPlace:
     ) -> None:
         if kind is Overtaken:
             self.take_off()
-        if self._held:
-            self._held = False
-            self._budgets.release(self._caller)
+        calls, self._open = self._open, None
+        if calls is not None:  # once, however often the block is left
+            calls[self._caller] -= 1
+            if not calls[self._caller]:
+                del calls[self._caller]
 
     def take_off(self) -> None:
         """Uncount the call, which was not sent after all."""
-        for second in self._seconds:
-            if second is not None:
-                second.take_off()
-        self._seconds = ()
+        seconds, self._seconds = self._seconds, []
+        for second in seconds:
+            if second.count:
+                second.count -= 1
+                second.window.total -= 1

@@ -9,6 +9,7 @@ from mcpguard.domain.calls.calls import Face
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.servers.launches import Era
 from mcpguard.guard.calls.request import CallRequest, CallResult
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import StatedIntent
 from tests.gate import Gate
 
@@ -40,6 +41,10 @@ async def call(
     """A call of a tool of `web`."""
     capability = Capability("web", CapabilityKind.TOOL, tool)
     asked = CallRequest(
-        caller, Face.GUARD, "tools/call", capability, {"name": tool, "arguments": arguments}, stated=said
+        caller=caller,
+        face=Face.GUARD,
+        capability=capability,
+        given=Arguments("tools/call", {"name": tool, "arguments": arguments}),
+        stated=said,
     )
     return await guard.now.guard.calls.handle(asked, Alone())

@@ -29,7 +29,7 @@ def test_the_parts_are_the_whole_and_the_rest_is_the_guards_own(steps: list[tupl
         if stage is not None:
             course.enter(stage)
             now = stage
-    events.publish_end(course, None, "", Outcome.answer())  # type: ignore[arg-type]
+    events.publish_end(course, None, None, Outcome.answer())  # type: ignore[arg-type]
     (ended,) = told
     assert ended.took == sum(spent.values())
     assert ended.own == sum(seconds for stage, seconds in spent.items() if stage not in OF_OTHERS)

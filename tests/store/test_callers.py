@@ -31,7 +31,6 @@ def test_a_caller_comes_back_as_it_was(connection: Connection, granted: Grant, d
     connection.execute(delete(table))
     callers.put(connection, granted, digest)
     assert callers.list_callers(connection) == [(granted, digest)]
-    assert callers.is_active(connection, "one")
 
 
 def test_what_was_revoked_is_gone_and_revoked_once(connection: Connection) -> None:
@@ -39,7 +38,6 @@ def test_what_was_revoked_is_gone_and_revoked_once(connection: Connection) -> No
     assert callers.revoke(connection, "one", 7, "another")
     assert not callers.revoke(connection, "one", 8, "a third")
     assert callers.list_callers(connection) == []
-    assert not callers.is_active(connection, "one")
     (row,) = connection.execute(table.select())
     assert (row.revoked_at, row.revoked_by) == (7, "another")
     assert not callers.revoke(connection, "nobody", 9, "a third")

@@ -206,7 +206,7 @@ def ended(server: str, effect: Effect | None = Effect.READ, outcome: Outcome | N
         "1", Caller("c", "c"), capability, Intent(Effect.READ, declared=False), Face.GUARD, Allow(), effect=effect
     )
     took, own = more.get("took", 0.0), more.get("own", 0.0)
-    return EndedCall(opening, outcome or Outcome.answer(), "", "", 0, took, own, ((CallStage.JUDGING, 0.0),))
+    return EndedCall(opening, outcome or Outcome.answer(), None, "", 0, took, own, ((CallStage.JUDGING, 0.0),))
 
 
 def test_servers_beyond_the_bound_are_counted_together() -> None:

@@ -4,7 +4,7 @@ A `match` over `Verdict` that misses a case does not type-check.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from mcpguard.domain.reasons import Reason
 
@@ -12,6 +12,9 @@ from mcpguard.domain.reasons import Reason
 @dataclass(frozen=True, slots=True)
 class Allow:
     """The call may be sent."""
+
+    word: ClassVar[str] = "allow"
+    reason: ClassVar[None] = None
 
 
 ALLOW: Final = Allow()
@@ -21,6 +24,7 @@ ALLOW: Final = Allow()
 class Hold:
     """The call is held for approval."""
 
+    word: ClassVar[str] = "hold"
     reason: Reason
 
 
@@ -28,6 +32,7 @@ class Hold:
 class Deny:
     """The call is refused and nothing is sent."""
 
+    word: ClassVar[str] = "deny"
     reason: Reason
 
 

@@ -19,7 +19,6 @@ from mcpguard.domain.grants import ANONYMOUS, Grant
 from mcpguard.guard.traffic.events import EndedCall
 from mcpguard.guard.traffic.wake import WakeTimer
 from mcpguard.settings.call_groups import Anonymous
-from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
 from mcpguard.store.rows import callers as stored
 
@@ -89,9 +88,9 @@ class Callers:
         found = self._grants.get(id_)
         return found[0].holds(self._clock.now()) if found is not None else id_ in self._others
 
-    def holds_in_store(self, connection: Connection, caller: Caller) -> bool:
-        """Tell whether the store has this caller, too. A revocation is there first if its answer has not reached us."""
-        return caller.id in self._others or stored.is_active(connection, caller.id)
+    def is_given(self, caller: Caller) -> bool:
+        """Tell whether this caller is known without the store: the anonymous one, or one that the settings name."""
+        return caller.id in self._others
 
     async def load(self, readers: Readers) -> None:
         """Read the callers from the store, and end those that it no longer has."""

@@ -15,12 +15,11 @@ from mcpguard.domain.calls.verdicts import Allow
 from mcpguard.domain.capabilities import Capability, Effect
 from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls.judgement import PASSING, CallJudge, CallSubject, JudgedCall, no_budget
+from mcpguard.guard.calls.judgement import PASSING, CallJudge, JudgedCall
 from mcpguard.guard.calls.refusals import helping_command, reason_details
-from mcpguard.guard.calls.request import CallRequest
+from mcpguard.guard.calls.request import CallRequest, CallSubject
 from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.registry import ServerState
-from mcpguard.ledger.format import verdict_fields
 from mcpguard.policy.intents import StatedIntent
 from mcpguard.policy.judge import RULES
 from mcpguard.policy.scopes import is_in_scope
@@ -50,11 +49,11 @@ async def explain(
 ) -> dict[str, Any]:
     """Explain whether one capability can be called, with the rules that were asked. As for a call, the server lists
     again first where that was long ago, so this may take a while. A first connection is not waited for."""
-    subject = CallSubject(caller, Capability(known.name, *key), stated=stated, given=given)
-    judged = judging.judge(subject, exhausted=None)
-    if judged.reason is not Reason.SERVER_STARTING:
-        judged = await judging.judge_confirmed(subject, no_budget, no_wait)
-    reason = judged.reason
+    subject = CallSubject(caller=caller, capability=Capability(known.name, *key), stated=stated, given=given)
+    judged = judging.judge(subject)
+    if judged.verdict.reason is not Reason.SERVER_STARTING:
+        judged = await judging.judge_confirmed(subject, None, no_wait)
+    reason = judged.verdict.reason
     reached = is_in_scope(caller.scope, subject.capability)
     pin = known.pins.get(key) if reached else None
     return {
@@ -75,8 +74,8 @@ async def explain(
 def explain_to_agent(caller: Caller, capability: Capability, judging: CallJudge) -> dict[str, Any]:
     """Explain to an agent whether it can call something, in the words of a refusal. Contains nothing that a server
     wrote."""
-    subject = CallSubject(caller, capability)
-    reason = judging.judge(subject, exhausted=None).reason
+    subject = CallSubject(caller=caller, capability=capability)
+    reason = judging.judge(subject).verdict.reason
     said: dict[str, Any] = {"answer": _answer(reason)}
     if reason is not None:
         said |= {"reason": reason.value, "message": reason.sentence, "next": reason.next}
@@ -103,10 +102,10 @@ def preview_json(asked: CallRequest, judged: JudgedCall) -> dict[str, Any]:
         "server": asked.capability.server,
         "kind": asked.capability.kind.value,
         "name": asked.capability.name,
-        "verdict": verdict_fields(verdict)["verdict"],
+        "verdict": verdict.word,
         "effect": judged.effect.value if judged.effect else None,
         "intent": {"operation": operation.value if operation else None, "declared": stated is not None},
-        "reason": _said(judged.reason, judged.detail) if judged.reason else None,
+        "reason": _said(judged.verdict.reason, judged.detail) if judged.verdict.reason else None,
         "rules": outcomes + unasked,
     }
 

@@ -36,13 +36,12 @@ from mcpguard.guard.calls.client_questions import ClientQuestions
 from mcpguard.guard.calls.holds.approved_call import wait_for_approval
 from mcpguard.guard.calls.holds.hold_rules import NO_HOLD
 from mcpguard.guard.calls.holds.waiting_call import WaitingCalls
-from mcpguard.guard.calls.judgement import MAY_WAIT, CallSubject, JudgedCall
-from mcpguard.guard.calls.open_call import MOST_TRIES, CallServices, OpenCall, subject_of
+from mcpguard.guard.calls.judgement import MAY_WAIT, JudgedCall
+from mcpguard.guard.calls.open_call import MOST_TRIES, CallServices, OpenCall
 from mcpguard.guard.calls.page_answer import answer_page
 from mcpguard.guard.calls.question_limits import QuestionLimits
 from mcpguard.guard.calls.refused_call import UNREPLIED, outcome_after, outcome_when_cut_off, tell_failure
 from mcpguard.guard.calls.request import CallRequest, CallResult
-from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.running_calls import RunningCall
 from mcpguard.guard.traffic.events import CallCourse, CallStage
 from mcpguard.ledger.entries import Entry
@@ -78,19 +77,20 @@ class Calls:
 
     async def handle(self, asked: CallRequest, counterpart: Counterpart) -> CallResult:
         """Judge the call, record that, send it, record how it ended, and return what the client is told."""
-        call = OpenCall(asked, CallCourse(self._services.events.clock, asked.trace))
+        services = self._services
+        call = OpenCall(asked, CallCourse(services.events.clock, asked.trace))
         # Overtaken means that between the verdict and its transaction the server, the approval or the token has
         # changed. What was judged is not what would be stored, so the call is judged again.
         for _ in range(MOST_TRIES):
-            judged = self._judge_now(call.subject)
-            if judged.reason in MAY_WAIT:
+            judged = services.judging.judge(call.asked, self._budgets.exhausted_budget)
+            if judged.verdict.reason in MAY_WAIT:
                 judged = await self._judge_after_waiting(call)
             try:
                 return await self._carry_out(call, judged, counterpart)
             except Overtaken:
                 call.leave_hold()
                 call.course.enter(CallStage.JUDGING)
-                await self._services.catch_up(asked.capability.server)
+                await services.catch_up(asked.capability.server)
         # The server or its approval changes faster than calls are judged: refuse, instead of trying for ever.
         refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED), detail=NOTHING_MORE, hold=NO_HOLD)
         return await self._carry_out(call, refused, counterpart)
@@ -100,12 +100,12 @@ class Calls:
         call.judged = judged
         call.course.enter(CallStage.RECORDING)
         # Arguments are masked here, outside the transaction, which must not wait for it.
-        opening = await self._make_opening(asked, call.subject, judged)
+        opening = await self._make_opening(asked, judged)
         if isinstance(judged.verdict, Deny):
             return await self._refuse(call, opening)
         with (
             self._budgets.take(asked.caller, asked.capability) as place,
-            NO_PART if judged.hold is NO_HOLD else self._holding.part(call.subject, judged, opening) as part,
+            NO_PART if judged.hold is NO_HOLD else self._holding.part(asked, judged, opening) as part,
         ):
             if part is not None:
                 opening = call.take_part(part, opening)
@@ -120,7 +120,7 @@ class Calls:
                 if call.client.open_questions:
                     await call.client.wait_until_withdrawn()
                 if entry.ended:
-                    services.events.publish_end(call.course, opening, judged.approved_name, entry.outcome)
+                    services.events.publish_end(call.course, opening, judged.pin, entry.outcome)
             outcome = entry.outcome
             # Refused after all, so it costs the caller nothing.
             if outcome.kind is OutcomeKind.REFUSED:
@@ -141,7 +141,7 @@ class Calls:
         call.course.enter(CallStage.JUDGING)
         try:
             # Registered before anything is awaited, so that a block or a revocation finds this call and ends it.
-            with RunningCall(services.running_calls, server, call.subject.key, asked.caller.id) as running:
+            with RunningCall(services.running_calls, server, asked.key, asked.caller.id) as running:
                 ended: Outcome | None = None
                 if asked.page is not None:
                     ended = await answer_page(services, call, asked.page, entry)
@@ -161,17 +161,19 @@ class Calls:
             for _ in range(MOST_TRIES):
                 turn = fleet.free_turn(server, asked.caller.id, client)
                 if turn is None:
-                    turn = await fleet.turn(server, PlaceRequest(call.subject.key, asked.caller.id, client))
+                    turn = await fleet.turn(server, PlaceRequest(call.asked.key, asked.caller.id, client))
                 with turn:
                     # Waiting for a slot takes time, in which anything may be revoked. Judged once more; nothing is
                     # awaited between this and the permit, or a revocation that comes in between would be overlooked.
-                    objection = judging.objection_before_sending(call.subject, call.judged)
+                    objection = judging.objection_before_sending(call.asked, call.judged)
                     if objection is None and asked.watcher is not None:
-                        await turn.watch(entry.permit(), asked.params["uri"], asked.watcher)
+                        await turn.watch(entry.permit(), asked.given.params["uri"], asked.watcher)
                         call.result = {}
                         break
                     if objection is None:
-                        call.result = await turn.send(entry.permit(), asked.method, asked.params, call.client)
+                        call.result = await turn.send(
+                            entry.permit(), asked.given.method, asked.given.params, call.client
+                        )
                         break
                 if objection is not Reason.CAPABILITY_UNCONFIRMED:
                     return Outcome.refusal(objection)
@@ -198,7 +200,7 @@ class Calls:
         kind = OutcomeKind.FAILED if not is_result or said.get("isError") is True else OutcomeKind.ANSWERED
         outcome, passed_on = await self._services.screener.reply(
             server,
-            asked.method,
+            asked.given.method,
             call.judged.pin,
             Outcome(kind, Executed.YES, reply=reply),
             said,
@@ -208,8 +210,8 @@ class Calls:
         call.result, call.error = (passed_on, None) if is_result else (None, passed_on)
         return outcome
 
-    async def _make_opening(self, asked: CallRequest, subject: CallSubject, judged: JudgedCall) -> Opening:
-        pin, given, bodies = judged.pin, subject.given or Arguments(asked.method, asked.params), self._services.bodies
+    async def _make_opening(self, asked: CallRequest, judged: JudgedCall) -> Opening:
+        pin, given, bodies = judged.pin, asked.given, self._services.bodies
         body = await bodies.make_body(asked.capability.server, given.params, given.encoded, given.clear)
         opening = Opening(
             entry=self._new_id(),
@@ -218,7 +220,7 @@ class Calls:
             intent=asked.stated.intent if asked.stated else IMPLIED[judged.effect or Effect.READ],
             face=asked.face,
             verdict=judged.verdict,
-            method=asked.method,
+            method=given.method,
             effect=judged.effect,
             fingerprint=pin.approved if pin is not None and judged.effect is not None else None,
             rules=judged.rules,
@@ -235,32 +237,26 @@ class Calls:
     def _client_for(self, call: OpenCall, opening: Opening, counterpart: Counterpart) -> ClientQuestions:
         """The client, in the form in which the server may ask it something."""
         permitted = partial(self._services.servers.may_ask, call.asked.capability.server)
-        objected = partial(self._services.judging.objection_while_running, call.subject)
+        objected = partial(self._services.judging.objection_while_running, call.asked)
         return ClientQuestions(counterpart, opening, permitted, objected, self._desk, self._services.screener)
-
-    def _judge_now(self, subject: CallSubject) -> JudgedCall:
-        exhausted = self._budgets.exhausted_budget(subject.caller, subject.capability)
-        return self._services.judging.judge(subject, exhausted=exhausted)
 
     async def _judge_after_waiting(self, call: OpenCall) -> JudgedCall:
         # A call that waits for a first connection or a listing can be cut off, too.
-        subject = call.subject
-        with RunningCall(self._services.running_calls, subject.capability.server, subject.key, subject.caller.id):
-            return await self._services.judging.judge_confirmed(
-                subject, self._budgets.exhausted_budget, call.course.enter_listing
-            )
+        asked, judging = call.asked, self._services.judging
+        with RunningCall(self._services.running_calls, asked.capability.server, asked.key, asked.caller.id):
+            return await judging.judge_confirmed(asked, self._budgets.exhausted_budget, call.course.enter_listing)
         # Cut off while it waited: judged once more, so that the refusal says why. The server may be approved again by
         # now, so the budget is asked about here too.
-        return self._judge_now(subject)
+        return judging.judge(asked, self._budgets.exhausted_budget)
 
     async def _refuse(self, call: OpenCall, opening: Opening) -> CallResult:
         outcome = await self._ledger.refuse(opening)
-        self._services.events.publish_end(call.course, opening, call.judged.approved_name, outcome)
+        self._services.events.publish_end(call.course, opening, call.judged.pin, outcome)
         return tell_failure(self._services, call, opening, outcome)
 
     def preview(self, asked: CallRequest) -> JudgedCall:
         """The verdict that this call would get now. Nothing is sent, counted or recorded."""
-        return self._judge_now(subject_of(asked))
+        return self._services.judging.judge(asked, self._budgets.exhausted_budget)
 
     def count_handshake(self, caller: Caller) -> int:
         """Count a handshake within the caller's budget. Returns 0, or the seconds after which there is room for one."""

@@ -15,25 +15,21 @@ from typing import Final
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
-from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
+from mcpguard.domain.calls.verdicts import Deny, Verdict
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.findings import Finding, finding_weight
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.calls.holds.hold_rules import NO_HOLD, HoldRules, HoldView
+from mcpguard.guard.calls.request import CallSubject
 from mcpguard.guard.calls.uninspected_server import UninspectedServer, describe_uninspected
-from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.servers import Servers
-from mcpguard.policy.intents import StatedIntent
 from mcpguard.policy.judge import Situation, judge
 from mcpguard.policy.prefixes import is_under_prefix
 from mcpguard.policy.scopes import is_in_scope
 from mcpguard.policy.shares import Crowded
-from mcpguard.store.engine.backend import Connection
-from mcpguard.store.rows import generations
 
 ExhaustedBudget = Callable[[Caller, Capability], str | None]
 """Names the budget of a caller that leaves no room for one more call, if one does."""
@@ -43,31 +39,6 @@ MAY_WAIT: Final = frozenset({Reason.SERVER_STARTING, Reason.CAPABILITY_UNCONFIRM
 """Reasons that `judge_confirmed` waits for."""
 _BECAUSE: Final = {Reason.SERVER_QUARANTINED, Reason.CAPABILITY_PENDING, Reason.CAPABILITY_CHANGED}
 """Reasons for which the findings are told: the reviewer who has to act is shown the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallSubject:
-    """A request as the rules see it. `pinned` is the template or capability that covers this one, if it is another.
-
-    `stated`: the declared intent, None where it is implied. `given`: the arguments, None where they are not known yet.
-    `kept`: the answer comes from a kept reply, so the server need not be connected. `session`: the session of the call.
-    `ticket`: of the hold whose approval this call has used.
-    """
-
-    caller: Caller
-    capability: Capability
-    pinned: Capability | None = None
-    stated: StatedIntent | None = None
-    given: Arguments | None = None
-    kept: bool = False
-    session: str = ""
-    ticket: str = ""
-
-    @property
-    def key(self) -> CapabilityKey:
-        """The kind and name under which its server's approvals have it."""
-        found = self.pinned or self.capability
-        return found.kind, found.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,28 +52,6 @@ class JudgedCall:
     pin: Pin | None
     detail: Detail = NOTHING_MORE
     hold: HoldView = NO_HOLD
-
-    @property
-    def reason(self) -> Reason | None:
-        """The reason for which the call is held or denied; None for an allowed one."""
-        match self.verdict:
-            case Allow():
-                return None
-            case Deny(reason) | Hold(reason):
-                return reason
-
-    @property
-    def approved_name(self) -> str:
-        """The name of what was called, where it is approved; else empty. Names that agents invent are counted
-        nowhere."""
-        return self.pin.name if self.pin is not None and self.pin.callable else ""
-
-    def holds_in_store(self, connection: Connection) -> bool:
-        """Tell whether the store has the same server and approval that this verdict rests on."""
-        if self.upstream is None:
-            return True
-        pin = (self.pin.id, self.pin.generation) if self.pin else None
-        return generations.are_current(connection, (self.upstream.id, self.upstream.generation), pin)
 
     def rests_on_the_same(self, other: "JudgedCall") -> bool:
         """Tell whether another verdict rests on the same server and approval, in the same generations."""
@@ -119,9 +68,9 @@ class CallJudge:
         self._hold_rules = hold_rules
         self._is_caller = is_caller
 
-    def judge(self, subject: CallSubject, *, exhausted: str | None) -> JudgedCall:
-        """The verdict at this moment. `exhausted` names the budget that is used up; None where none is, or where the
-        call counted already."""
+    def judge(self, subject: CallSubject, exhausted_budget: ExhaustedBudget | None = None) -> JudgedCall:
+        """The verdict at this moment. `exhausted_budget` is not asked of a call that counted already, or that is only
+        explained."""
         # A revoked token learns nothing, not even whether the server exists: so this comes before any lookup.
         if not self._is_caller(subject.caller):
             return JudgedCall(Deny(Reason.CALLER_REVOKED), ("caller.holds",), None, None, None)
@@ -135,10 +84,11 @@ class CallJudge:
                 subject.caller, capability, None, enabled=False, reachable=False, in_force=False, pin=None
             )
         else:
+            is_kept = subject.page is not None
             # A resource may be covered by an approved template and yet be blocked by itself: then the block wins.
             own = pin if subject.pinned is None else known.pins.get((capability.kind, capability.name))
             connected, listing = (
-                (True, known.listing) if subject.kept else self._servers.connection_and_listing(capability.server)
+                (True, known.listing) if is_kept else self._servers.connection_and_listing(capability.server)
             )
             situation = Situation(
                 subject.caller,
@@ -147,14 +97,14 @@ class CallJudge:
                 enabled=known.enabled,
                 reachable=connected,
                 starting=not connected and self._servers.is_starting(known),
-                in_force=subject.kept or (listing is not None and listing is known.listing),
+                in_force=is_kept or (listing is not None and listing is known.listing),
                 pin=pin,
                 covered=capability.kind is CapabilityKind.RESOURCE
                 and is_under_prefix(known.upstream.prefixes, capability.name),
                 blocked=own is not None and own.standing is CapabilityStanding.BLOCKED,
                 stated=subject.stated,
                 arguments=subject.given.look(self._servers.checking, known, pin) if subject.given else None,
-                spent=exhausted,
+                spent=exhausted_budget(subject.caller, capability) if exhausted_budget else None,
                 needs_tasks=pin is not None and pin.kind is CapabilityKind.TOOL and pin.name in known.index[2],
             )
             effect = situation.effect
@@ -167,29 +117,25 @@ class CallJudge:
         return JudgedCall(verdict, rules, effect, known.upstream if known else None, pin, detail, look)
 
     async def judge_confirmed(
-        self, subject: CallSubject, exhausted_budget: ExhaustedBudget, on_wait: Callable[[], None]
+        self, subject: CallSubject, exhausted_budget: ExhaustedBudget | None, on_wait: Callable[[], None]
     ) -> JudgedCall:
         """The verdict, as soon as it is known whether the server still offers what was approved.
 
         `on_wait` is called where that has to be waited for.
         """
-
-        def judge_now() -> JudgedCall:
-            return self.judge(subject, exhausted=exhausted_budget(subject.caller, subject.capability))
-
-        judged = judge_now()
+        judged = self.judge(subject, exhausted_budget)
         known = self._servers.find(subject.capability.server)
-        if known is not None and judged.reason is Reason.SERVER_STARTING:
+        if known is not None and judged.verdict.reason is Reason.SERVER_STARTING:
             on_wait()
             try:
                 await self._servers.wait_for_start(known, subject.caller)
             except Crowded:
                 return replace(judged, verdict=Deny(Reason.SERVER_BUSY))
-            judged = judge_now()  # anything may have been revoked while this waited
-        if known is not None and judged.reason is Reason.CAPABILITY_UNCONFIRMED:
+            judged = self.judge(subject, exhausted_budget)  # anything may have been revoked while this waited
+        if known is not None and judged.verdict.reason is Reason.CAPABILITY_UNCONFIRMED:
             on_wait()
             await self._servers.wait_until_confirmed(known)
-            judged = judge_now()
+            judged = self.judge(subject, exhausted_budget)
         return judged
 
     def findings_told(self, subject: CallSubject, reason: Reason | None) -> tuple[Finding, ...]:
@@ -209,20 +155,18 @@ class CallJudge:
     def objection_before_sending(self, subject: CallSubject, judged: JudgedCall) -> Reason | None:
         """Why a call that was allowed must not be sent now; None where it may."""
         # Nothing is awaited from here to the permit, so what is judged is what is sent.
-        now = self.judge(subject, exhausted=None)
-        if now.reason is not None:
-            return now.reason
+        now = self.judge(subject)
+        if now.verdict.reason is not None:
+            return now.verdict.reason
+        if now.upstream is judged.upstream and now.pin is judged.pin:
+            return None
         return None if now.rests_on_the_same(judged) else Reason.CAPABILITY_CHANGED
 
     def objection_while_running(self, subject: CallSubject) -> Reason | None:
         """Why a call that was sent must not go on; None where it may. An unconfirmed definition stops only the next
         call."""
-        reason = self.judge(subject, exhausted=None).reason
+        reason = self.judge(subject).verdict.reason
         return None if reason in PASSING else reason
-
-
-def no_budget(_caller: Caller, _capability: Capability) -> None:
-    """No budget is asked about: the call is one of those that count already, or is only explained."""
 
 
 def _is_same(one: Upstream | Pin | None, other: Upstream | Pin | None) -> bool:

@@ -7,15 +7,15 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.records import Opening
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.holds.waiting_call import HoldPart
-from mcpguard.guard.calls.judgement import CallJudge, CallSubject, JudgedCall, no_budget
+from mcpguard.guard.calls.judgement import CallJudge, JudgedCall
 from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.guard.calls.request import CallRequest
 from mcpguard.guard.calls.screening import Screener
-from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.running_calls import RunningCalls
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.traffic.events import CallCourse, CallEvents, CallStage
 from mcpguard.store.engine.backend import Connection
+from mcpguard.store.rows import generations
 from mcpguard.upstreams.supervise.fleet import Fleet
 
 if TYPE_CHECKING:
@@ -46,11 +46,17 @@ class CallServices:
 
     def rests(self, judged: JudgedCall, caller: Caller, connection: Connection) -> bool:
         """Tell whether the store has what a verdict on a call of this caller rests on."""
-        return judged.holds_in_store(connection) and self.callers.holds_in_store(connection, caller)
+        upstream, pin = judged.upstream, judged.pin
+        return generations.are_current(
+            connection,
+            None if upstream is None else (upstream.id, upstream.generation),
+            None if pin is None else (pin.id, pin.generation),
+            None if self.callers.is_given(caller) else caller.id,
+        )
 
     async def judge_again(self, call: "OpenCall") -> JudgedCall:
         """Judge a call once more, as soon as it is known whether its server still offers what was approved."""
-        judged = await self.judging.judge_confirmed(call.subject, no_budget, call.course.enter_listing)
+        judged = await self.judging.judge_confirmed(call.asked, None, call.course.enter_listing)
         call.course.enter(CallStage.JUDGING)
         return judged
 
@@ -66,7 +72,6 @@ class OpenCall:
 
     def __init__(self, asked: CallRequest, course: CallCourse) -> None:
         self.asked = asked
-        self.subject = subject_of(asked)
         self.course = course
         self.part: HoldPart | None = None
         self.result: dict[str, Any] | None = None
@@ -76,19 +81,9 @@ class OpenCall:
     def take_part(self, part: HoldPart, opening: Opening) -> Opening:
         """Take part in a hold: from here on the call is judged as one that a reviewer was asked about. Returns the
         opening with the ticket."""
-        self.part, self.subject = part, replace(self.subject, ticket=part.id)
+        self.part, self.asked = part, replace(self.asked, ticket=part.id)
         return replace(opening, ticket=part.id)
 
     def leave_hold(self) -> None:
         """Take no part in a hold, as the call is judged anew."""
-        self.part, self.subject = None, replace(self.subject, ticket="")
-
-
-def subject_of(asked: CallRequest) -> CallSubject:
-    """Return what is judged of a request. One subject serves the whole call, as it remembers how its arguments
-    compare."""
-    given = Arguments(asked.method, asked.params)
-    kept = asked.page is not None
-    return CallSubject(
-        asked.caller, asked.capability, asked.pinned, asked.stated, given, kept=kept, session=asked.session
-    )
+        self.part, self.asked = None, replace(self.asked, ticket="")

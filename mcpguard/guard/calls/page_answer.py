@@ -8,7 +8,7 @@ from mcpguard.ledger.entries import Entry
 
 async def answer_page(services: CallServices, call: OpenCall, page: ReplyPage, entry: Entry) -> Outcome:
     """Answer with the page, if this caller may still call what the reply came from."""
-    objection = services.judging.objection_before_sending(call.subject, call.judged)
+    objection = services.judging.objection_before_sending(call.asked, call.judged)
     if objection is not None:
         return Outcome.refusal(objection)
     entry.permit()

@@ -26,7 +26,7 @@ def outcome_after(error: Exception, services: CallServices, call: OpenCall, entr
     """How a call ends whose sending raised `error`, one of `UNREPLIED`."""
     match error:
         case Busy() | Unsettling() | Unreachable():
-            return Outcome.refusal(services.judging.objection_while_running(call.subject) or _reason(error))
+            return Outcome.refusal(services.judging.objection_while_running(call.asked) or _reason(error))
         case Unsent():
             # The transport is certain that no byte has left, so this may be recorded as not executed.
             entry.mark_unsent()
@@ -45,7 +45,7 @@ def outcome_when_cut_off(services: CallServices, call: OpenCall, entry: Entry, *
     if entry.permitted:
         return Outcome.unknown(Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_WITHDRAWN)
     why = Reason.CALLER_REVOKED if by_caller else Reason.CAPABILITY_CHANGED
-    return Outcome.refusal(services.judging.judge(call.subject, exhausted=None).reason or why)
+    return Outcome.refusal(services.judging.judge(call.asked).verdict.reason or why)
 
 
 def tell_failure(services: CallServices, call: OpenCall, opening: Opening, outcome: Outcome) -> CallResult:
@@ -60,14 +60,14 @@ def tell_failure(services: CallServices, call: OpenCall, opening: Opening, outco
         if result is not None:
             return CallResult(opening.entry, outcome, envelope.with_meta(result, envelope.BY_SERVER))
         return CallResult(opening.entry, outcome, error=None if error is None else envelope.as_server_error(error))
-    judged, judging, subject = call.judged, services.judging, call.subject
-    detail = judged.detail if outcome.reason is judged.reason else NOTHING_MORE
+    judged, judging, asked = call.judged, services.judging, call.asked
+    detail = judged.detail if outcome.reason is judged.verdict.reason else NOTHING_MORE
     return CallResult(
         opening.entry,
         outcome,
         capability=opening.capability,
-        findings=judging.findings_told(subject, outcome.reason),
-        unseen=judging.uninspected_server(subject, outcome.reason),
+        findings=judging.findings_told(asked, outcome.reason),
+        unseen=judging.uninspected_server(asked, outcome.reason),
         detail=call.detail or _sandbox_hint(services, opening, outcome) or detail,
     )
 

@@ -9,8 +9,10 @@ from mcpguard.domain.calls.calls import Face
 from mcpguard.domain.calls.objections import NOTHING_MORE, Detail
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Capability
+from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.findings import Finding
 from mcpguard.guard.calls.uninspected_server import UninspectedServer
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import StatedIntent
 
 
@@ -22,30 +24,47 @@ class ReplyPage:
     result: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class CallRequest:
-    """What a client asked for: which capability of which server, by which method, with which parameters.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSubject:
+    """What the rules see of a request: who wants to call which capability of which server.
 
-    `pinned` is the name under which the capability is found in the catalog; for a resource that a template covers it
-    is the template's. The parameters are the server's own, without what belonged to the client's leg of the way. The
-    watcher is who wants to hear of changes, where it is that what is asked for. `stated` is what the agent says it
-    means to do; None where that is implied by what is called. `page`: what of an earlier reply is asked for; then
-    nothing is sent. `session`: the session or stream in which it is asked, if there is one. `by`: the person who calls
-    in the caller's name, if one does.
+    `pinned` is the name under which the capability is found in the catalog, if it is another: for a resource that a
+    template covers it is the template's. `stated` is what the agent says it means to do; None where that is implied by
+    what is called. `given`: the arguments; None where they are not known yet. `page`: what of an earlier reply is asked
+    for; then nothing is sent. `session`: the session or stream in which it is asked, if there is one. `ticket`: of the
+    hold whose approval the call has used.
     """
 
     caller: Caller
-    face: Face
-    method: str
     capability: Capability
-    params: Mapping[str, Any]
-    client: str = ""
     pinned: Capability | None = None
-    trace: str = ""
-    watcher: object | None = None
     stated: StatedIntent | None = None
+    given: Arguments | None = None
     page: ReplyPage | None = None
     session: str = ""
+    ticket: str = ""
+
+    @property
+    def key(self) -> CapabilityKey:
+        """The kind and name under which its server's approvals have it."""
+        found = self.pinned or self.capability
+        return found.kind, found.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRequest(CallSubject):
+    """What a client asked for, by which method, with which parameters.
+
+    The parameters are the server's own, without what belonged to the client's leg of the way. The watcher is who wants
+    to hear of changes, where it is that what is asked for. `by`: the person who calls in the caller's name, if one
+    does.
+    """
+
+    given: Arguments
+    face: Face
+    client: str = ""
+    trace: str = ""
+    watcher: object | None = None
     by: str = ""
 
 

@@ -96,9 +96,10 @@ class Arguments:
         if self.method not in (CALL, GET) or pin is None or pin.listed is None:
             return None
         # A call is judged several times, and compared with one definition only once.
-        if self._compared is None or self._compared[0] != pin.listed:
-            self._compared = pin.listed, self._compare(pin, pin.listed)
-        return self._compared[1]
+        compared = self._compared
+        if compared is None or compared[0] != pin.listed:
+            compared = self._compared = pin.listed, self._compare(pin, pin.listed)
+        return compared[1]
 
     @property
     def secret(self) -> str | None:

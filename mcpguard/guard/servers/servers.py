@@ -1,6 +1,6 @@
 """The servers from the viewpoint of a call: their status, what they may ask, and whether their listing is in force."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import anyio
 
@@ -43,6 +43,9 @@ class Servers:
         self._confirm_seconds = settings.definitions.confirm_seconds
         self._screening = Screening(settings.screening.mode)
         self._fleet: Fleet | None = None
+        self.connection_and_listing: Callable[[str], tuple[bool, Listing | None]] = _unconnected
+        """Whether there is a connection that calls could use, and what the server listed on it last, as long as that
+        is in force."""
 
     def take(self, news: News) -> None:
         """Accept news from the fleet."""
@@ -54,6 +57,7 @@ class Servers:
     def command(self, fleet: Fleet) -> None:
         """Ask this fleet about connections from now on."""
         self._fleet = fleet
+        self.connection_and_listing = fleet.connection_and_listing
 
     def every(self) -> tuple[ServerState, ...]:
         """All servers, whatever their status."""
@@ -61,11 +65,6 @@ class Servers:
 
     def knows(self, name: str) -> bool:
         return self._registry.find(name) is not None
-
-    def connection_and_listing(self, name: str) -> tuple[bool, Listing | None]:
-        """Whether there is a connection that calls could use, and what the server listed on it last, as long as that
-        is in force."""
-        return self._fleet.connection_and_listing(name) if self._fleet is not None else (False, None)
 
     def is_in_force(self, known: ServerState) -> bool:
         """Tell whether what the server is known to offer is what it listed last, on the connection that calls use."""
@@ -220,6 +219,11 @@ class Servers:
             prompts=counts[3],
             left_out=(*known.odd, *(shelf.odd if shelf else ())),
         )
+
+
+def _unconnected(_name: str) -> tuple[bool, Listing | None]:
+    """What there is of a server while nothing connects servers yet."""
+    return False, None
 
 
 def _inspecting(last: Inspection | None) -> int | None:

@@ -9,11 +9,9 @@ Rules kept here:
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from mcpguard.domain.calls.verdicts import Allow, Deny, Hold, Verdict
 from mcpguard.guard.traffic.events import EndedCall
 from mcpguard.guard.traffic.tallies import OTHER
 
@@ -24,8 +22,6 @@ MOST_SERIES: Final = 10_000
 MOST_RULES: Final = 1000
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """Seconds."""
-WORDS: Final[Mapping[type[Verdict], str]] = MappingProxyType({Allow: "allow", Hold: "hold", Deny: "deny"})
-"""The word for a verdict in metrics."""
 
 
 class Series(NamedTuple):
@@ -70,7 +66,7 @@ class CallCounts:
         if server not in self._named:  # one that was removed meanwhile is forgotten before it is shown
             server = self.label(server)
         reason = outcome.reason.value if outcome.reason else NONE
-        series = Series(server, effect, WORDS[type(opening.verdict)], outcome.kind.value, reason)
+        series = Series(server, effect, opening.verdict.word, outcome.kind.value, reason)
         # Agents choose what they call: without a bound they could make the tables grow for ever.
         if series not in self.calls and len(self.calls) >= MOST_SERIES:
             series = series._replace(server=OTHER)

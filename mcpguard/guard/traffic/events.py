@@ -16,6 +16,7 @@ from typing import Final
 from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.clock import Clock
+from mcpguard.domain.servers.pins import Pin
 
 
 class CallStage(StrEnum):
@@ -66,17 +67,23 @@ class Step:
 class EndedCall:
     """A call that has ended. `began` is UTC in microseconds, `took` seconds, `own` those that the guard itself took.
 
-    `approved`: the name that a person has approved for what was called, empty where nobody has.
+    `pin`: what was decided about what was called; None where nothing was.
     """
 
     opening: Opening
     outcome: Outcome
-    approved: str
+    pin: Pin | None
     trace: str
     began: int
     took: float
     own: float
     steps: tuple[tuple[CallStage, float], ...]
+
+    @property
+    def approved(self) -> str:
+        """The name of what was called, where it is approved; else empty. Names that agents invent are counted
+        nowhere."""
+        return self.pin.name if self.pin is not None and self.pin.callable else ""
 
     def parts(self) -> Iterator[Step]:
         """The stages in order, without those that took no time."""
@@ -100,7 +107,7 @@ class CallEvents:
     def subscribe(self, listener: Listener) -> None:
         self._listeners = (*self._listeners, listener)
 
-    def publish_end(self, course: CallCourse, opening: Opening, approved: str, outcome: Outcome) -> None:
+    def publish_end(self, course: CallCourse, opening: Opening, pin: Pin | None, outcome: Outcome) -> None:
         """Tell the listeners that a call has ended."""
         steps, end = course.steps, self.clock.monotonic()
         own, until = 0.0, end
@@ -109,6 +116,6 @@ class CallEvents:
             if stage not in OF_OTHERS:
                 own += until - at
             until = at
-        ended = EndedCall(opening, outcome, approved, course.trace, course.began, end - steps[0][1], own, tuple(steps))
+        ended = EndedCall(opening, outcome, pin, course.trace, course.began, end - steps[0][1], own, tuple(steps))
         for listener in self._listeners:
             listener(ended)

@@ -6,21 +6,13 @@ from sqlalchemy import Connection, RowMapping, insert, select, update
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import Grant
-from mcpguard.store.rows.statements import Statement
 from mcpguard.store.rows.tables import callers
-
-_HOLDS = Statement("SELECT id FROM callers WHERE id = ? AND revoked_at IS NULL")
 
 
 def list_callers(connection: Connection) -> list[tuple[Grant, bytes]]:
     """Return all grants that were not revoked, by label, each with the digest of its token."""
     wanted = select(callers).where(callers.c.revoked_at.is_(None)).order_by(callers.c.label)
     return [(_grant(row), bytes(row["digest"])) for row in connection.execute(wanted).mappings()]
-
-
-def is_active(connection: Connection, caller: str) -> bool:
-    """Tell whether the caller exists and was not revoked."""
-    return _HOLDS.first(connection, (caller,)) is not None
 
 
 def is_taken(connection: Connection, label: str) -> bool:

@@ -1,4 +1,4 @@
-"""Checks that a verdict is based on the stored generations, in the transaction that opens the call.
+"""Checks that a verdict is based on what the store has, in the transaction that opens the call.
 
 Without this check, a decision stored between judging and opening a call would come too late for it (a race).
 """
@@ -7,17 +7,25 @@ from sqlalchemy import Connection
 
 from mcpguard.store.rows.statements import Statement
 
-_OF_UPSTREAM = Statement("SELECT generation FROM upstreams WHERE id = ?")
-_OF_BOTH = Statement(
-    "SELECT upstreams.generation, capabilities.generation FROM upstreams "
-    "JOIN capabilities ON capabilities.upstream = upstreams.id WHERE upstreams.id = ? AND capabilities.id = ?"
+_FOUND = Statement(
+    "SELECT (SELECT generation FROM upstreams WHERE id = ?), "
+    "(SELECT generation FROM capabilities WHERE id = ? AND upstream = ?), "
+    "(SELECT 1 FROM callers WHERE id = ? AND revoked_at IS NULL)"
 )
 
 
-def are_current(connection: Connection, upstream: tuple[str, int], pin: tuple[str, int] | None) -> bool:
-    """Tell whether the server, and the capability if there is a pin, have these generations in the store."""
-    if pin is None:
-        found = _OF_UPSTREAM.first(connection, (upstream[0],))
-        return found is not None and found[0] == upstream[1]
-    found = _OF_BOTH.first(connection, (upstream[0], pin[0]))
-    return found is not None and tuple(found) == (upstream[1], pin[1])
+Generation = tuple[str, int]
+"""The id of a row, and the number that grows with each decision about it."""
+
+
+def are_current(
+    connection: Connection, upstream: Generation | None, pin: Generation | None, caller: str | None = None
+) -> bool:
+    """Tell whether the store has this server and this capability in these generations, and has not revoked the caller.
+
+    None: the verdict does not rest on one.
+    """
+    (of, server), (to, capability) = upstream or ("", None), pin or ("", None)
+    found = _FOUND.first(connection, (of, to, of, caller or ""))
+    assert found is not None  # noqa: S101 - a row of three values in any case
+    return found[0] == server and found[1] == capability and (caller is None or found[2] is not None)

@@ -12,6 +12,7 @@ from mcpguard.domain.calls.calls import Face, Sensitivity
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.domain.errors import InvalidName
 from mcpguard.guard.calls.request import CallRequest
+from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import LONGEST_REASON, read_intent
 from mcpguard.web.api.bodies import ApiBody, example
 
@@ -76,4 +77,11 @@ class WantedBody(ApiBody):
         said = (
             None if intent is None else read_intent(intent.operation_type, {"intent": intent.model_dump(mode="json")})
         )
-        return CallRequest(caller, Face.API, _METHODS[kind], Capability(server, kind, name), params, stated=said, by=by)
+        return CallRequest(
+            caller=caller,
+            face=Face.API,
+            capability=Capability(server, kind, name),
+            given=Arguments(_METHODS[kind], params),
+            stated=said,
+            by=by,
+        )

@@ -22,7 +22,7 @@ from mcpguard.store.engine.backend import Connection
 async def wait_for_approval(services: CallServices, call: OpenCall, part: HoldPart, entry: Entry) -> Outcome | None:
     """Wait for approval, if it is needed. Returns how the call ends without it; None if it may be sent."""
     part.begin()
-    if call.judged.reason is None:
+    if call.judged.verdict.reason is None:
         return None
     call.course.enter(CallStage.PERSON)
     ended = await part.wait_for_answer(call.client)
@@ -42,9 +42,9 @@ async def _release_hold(services: CallServices, call: OpenCall, part: HoldPart, 
     for _ in range(MOST_TRIES):
         call.judged = judged = await services.judge_again(call)
         call.course.enter(CallStage.RECORDING)
-        if judged.reason is not None:
+        if judged.verdict.reason is not None:
             await entry.release(judged.verdict, unconditionally)
-            return Outcome.refusal(judged.reason)
+            return Outcome.refusal(judged.verdict.reason)
         try:
             await entry.release(judged.verdict, partial(_use_up, services, call, judged, part))
         except Overtaken:

@@ -13,7 +13,7 @@ from mcpguard.policy.demands import matching_demand
 from mcpguard.settings.call_groups import Holds
 
 if TYPE_CHECKING:
-    from mcpguard.guard.calls.judgement import CallSubject
+    from mcpguard.guard.calls.request import CallSubject
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class HoldRules:
 
     def look(self, subject: "CallSubject", upstream: Upstream, pin: Pin | None, effect: Effect | None) -> HoldView:
         """Look up what holds a call. A page of a reply is never held: the call that it answers was allowed."""
-        if not self.demands or subject.kept or subject.ticket:
+        if not self.demands or subject.page is not None or subject.ticket:
             return NO_HOLD
         wants = matching_demand(self.demands, subject.caller, subject.capability, effect)
         if not wants or subject.given is None:

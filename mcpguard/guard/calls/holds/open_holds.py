@@ -28,7 +28,7 @@ from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.ledger.digests import Digests
 
 if TYPE_CHECKING:
-    from mcpguard.guard.calls.judgement import CallSubject
+    from mcpguard.guard.calls.request import CallSubject
 
 LIVE = frozenset({HoldState.WAITING, HoldState.ALLOWED, HoldState.DENIED})
 

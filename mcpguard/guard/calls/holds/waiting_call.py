@@ -30,7 +30,8 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
 from mcpguard.guard.calls.holds.hold_rules import HoldRules
 from mcpguard.guard.calls.holds.open_holds import Ticket, rests
-from mcpguard.guard.calls.judgement import CallSubject, JudgedCall
+from mcpguard.guard.calls.judgement import JudgedCall
+from mcpguard.guard.calls.request import CallSubject
 from mcpguard.settings.call_groups import Holds
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import holds
