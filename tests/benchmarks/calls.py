@@ -52,7 +52,7 @@ def opening(entry: str, number: int, effect: Effect, arguments: Body = _DIGESTED
         rules=("allow-internal-reads", "log-everything"),
         settings="4f0c2a9d5be17c36",
         client="an-agent/1.4.2",
-        trace="4bf92f3577b34da6a3ce929d0e0e4736",
+        trace="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
         arguments=arguments,
     )
 

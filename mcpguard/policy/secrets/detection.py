@@ -2,18 +2,32 @@
 
 A text is first searched for anything that could make it worth more than that one search. What is left is searched
 for the keywords of all rules, and then with the rules whose keywords it contains. Everything runs in linear time.
+
+An id in hexadecimal digits (a digest, a UUID, a `traceparent`) looks like base64, and many calls have one. Decoded, its
+digits are letters of which no secret consists, so an id alone does not make a text worth more.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Final
 
-from mcpguard.policy.secrets.layers import ENCODED, ENCODED_IN_JSON, layers, text_of_value
+from mcpguard.policy.secrets.layers import (
+    ENCODED,
+    ENCODED_IN_JSON,
+    ESCAPED,
+    ESCAPED_IN_JSON,
+    RUN,
+    layers,
+    text_of_value,
+)
 from mcpguard.policy.secrets.rules import SecretRule, rules
 from mcpguard.text.linear import Pattern, WordSet, any_word, compile_pattern
 
 MOST_TOLD: Final = 10
+MOST_IDS: Final = 40
+"""With more ids in it, a text is searched in full, which costs about the same then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +56,30 @@ def may_hold(text: bytes) -> bool:
     """Tell whether a text has a keyword of any rule, or something encoded. One without either holds no secret that a
     rule knows.
     """
-    return _keywords_or_codes().search(text) is not None
+    return _keywords_or_codes().search(text) is not None and not (
+        _keywords_or_escapes().search(text) is None and _has_only_ids(text)
+    )
 
 
 def may_hold_in_json(written: bytes) -> bool:
     """Tell whether the text of a value may hold a secret, from the JSON of the value: that is written anyway, and the
     text need not be. It may say so of a value of whose text `may_hold` does not, but never the other way round."""
-    return _in_json().search(written) is not None
+    return _in_json().search(written) is not None and not (
+        _in_json_without_runs().search(written) is None and _has_only_ids(written)
+    )
+
+
+def _has_only_ids(text: bytes) -> bool:
+    """Tell whether each of the few runs in a text that may be encoded is an id."""
+    runs = [run[0] for run in islice(RUN.finditer(text), MOST_IDS + 1)]
+    return len(runs) <= MOST_IDS and all(_id().search(run) for run in runs)
+
+
+@cache
+def _id() -> Pattern:
+    digit = "[0-9a-f]"
+    uuid, trace = f"{digit}{{8}}(?:-{digit}{{4}}){{3}}-{digit}{{12}}", f"00-{digit}{{32}}-{digit}{{16}}-{digit}{{2}}"
+    return compile_pattern(rf"\A(?:{digit}{{24,128}}|{uuid}|{trace})\z")
 
 
 @cache
@@ -57,10 +88,21 @@ def _keywords_or_codes() -> Pattern:
 
 
 @cache
+def _keywords_or_escapes() -> Pattern:
+    return compile_pattern(f"{any_word(word for rule in rules() for word in rule.words)}|{ESCAPED}")
+
+
+@cache
 def _in_json() -> Pattern:
     # No keyword has a character that JSON writes in another way. The text has `=` after a name, and JSON has not.
     words = (word.rstrip("=") for rule in rules() for word in rule.words)
     return compile_pattern(f"{any_word(words)}|{ENCODED_IN_JSON}")
+
+
+@cache
+def _in_json_without_runs() -> Pattern:
+    words = (word.rstrip("=") for rule in rules() for word in rule.words)
+    return compile_pattern(f"{any_word(words)}|{ESCAPED_IN_JSON}")
 
 
 class _RulesByWord:

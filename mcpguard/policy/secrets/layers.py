@@ -23,12 +23,15 @@ LONGEST_REPEATED: Final = 64
 """The end of a list's name that precedes its items. No rule searches further back for the name of a service."""
 _SHORTEST_NAMED: Final = 8
 """No secret that is recognised by its name is shorter."""
-_CODES: Final = "[A-Za-z0-9+/_-]{24,}|%[0-9A-Fa-f]{2}"
-ENCODED: Final = rf'{_CODES}|\\[nrt"]'
+_BASE64: Final = "[A-Za-z0-9+/_-]{24,}"
+ESCAPED: Final = r'%[0-9A-Fa-f]{2}|\\[nrt"]'
+ESCAPED_IN_JSON: Final = r'%[0-9A-Fa-f]{2}|\\\\[nrt"\\]'
+ENCODED: Final = f"{_BASE64}|{ESCAPED}"
 """Whatever matches this may be decoded: a text without it has no other layers."""
-ENCODED_IN_JSON: Final = rf'{_CODES}|\\\\[nrt"\\]'
+ENCODED_IN_JSON: Final = f"{_BASE64}|{ESCAPED_IN_JSON}"
 """What `ENCODED` matches in a string or at its end, as it is written in JSON, where a backslash is doubled."""
-_RUN: Final = compile_pattern("[A-Za-z0-9+/_-]{24,}={0,2}")
+RUN: Final = compile_pattern(f"{_BASE64}={{0,2}}")
+"""What is decoded as base64."""
 _ESCAPE: Final = compile_pattern(r'\\[nrt"]|%[0-9A-Fa-f]{2}')
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 _ESCAPES: Final = ((b"\\n", b"\n"), (b"\\r", b"\n"), (b"\\t", b"\n"), (b'\\"', b'"'))
@@ -177,7 +180,7 @@ def _gone(places: list[int], offset: int) -> int:
 
 
 def _decoded(text: bytes) -> Iterator[LayerPart]:
-    for found in _RUN.finditer(text):
+    for found in RUN.finditer(text):
         yield LayerPart(_from_base64(found[0]), found.span(), run=True)
     plain = text
     if b"\\" in text:
