@@ -38,9 +38,14 @@ def compile_pattern(pattern: str) -> Pattern:
     return cast("Pattern", re2.compile(pattern, _QUIET))
 
 
+def literal(text: str) -> str:
+    """Return a pattern that matches this text."""
+    return cast("str", re2.escape(text))
+
+
 def any_word(words: Iterable[str]) -> str:
     """Return a pattern that finds any of these words, whatever their case."""
-    return f"(?i:{'|'.join(re2.escape(word) for word in words)})"
+    return f"(?i:{'|'.join(map(literal, words))})"
 
 
 class WordSet:

@@ -23,7 +23,7 @@ from mcpguard.policy.secrets.layers import (
     text_of_value,
 )
 from mcpguard.policy.secrets.rules import SecretRule, rules
-from mcpguard.text.linear import Pattern, WordSet, any_word, compile_pattern
+from mcpguard.text.linear import Pattern, WordSet, compile_pattern
 
 MOST_TOLD: Final = 10
 MOST_IDS: Final = 40
@@ -84,25 +84,27 @@ def _id() -> Pattern:
 
 @cache
 def _keywords_or_codes() -> Pattern:
-    return compile_pattern(f"{any_word(word for rule in rules() for word in rule.words)}|{ENCODED}")
+    return compile_pattern(f"{_signs()}|{ENCODED}")
 
 
 @cache
 def _keywords_or_escapes() -> Pattern:
-    return compile_pattern(f"{any_word(word for rule in rules() for word in rule.words)}|{ESCAPED}")
+    return compile_pattern(f"{_signs()}|{ESCAPED}")
 
 
 @cache
 def _in_json() -> Pattern:
-    # No keyword has a character that JSON writes in another way. The text has `=` after a name, and JSON has not.
-    words = (word.rstrip("=") for rule in rules() for word in rule.words)
-    return compile_pattern(f"{any_word(words)}|{ENCODED_IN_JSON}")
+    return compile_pattern(f"{_signs(in_json=True)}|{ENCODED_IN_JSON}")
 
 
 @cache
 def _in_json_without_runs() -> Pattern:
-    words = (word.rstrip("=") for rule in rules() for word in rule.words)
-    return compile_pattern(f"{any_word(words)}|{ESCAPED_IN_JSON}")
+    return compile_pattern(f"{_signs(in_json=True)}|{ESCAPED_IN_JSON}")
+
+
+def _signs(*, in_json: bool = False) -> str:
+    """Return a pattern for what every secret has that a rule knows."""
+    return f"(?i:{'|'.join(dict.fromkeys(sign for rule in rules() for sign in rule.signs(in_json=in_json)))})"
 
 
 class _RulesByWord:

@@ -10,12 +10,20 @@ from importlib.resources import files
 from itertools import islice
 from typing import Final
 
-from mcpguard.text.linear import Pattern, compile_pattern
+from mcpguard.text.linear import Pattern, compile_pattern, literal
 
 MOST_MATCHES: Final = 100
 """The number of matches that one rule checks in one text: after that many false ones, no further is expected."""
 SHORTEST_ALONE: Final = 8
 """A shorter part of a match is not the secret in it."""
+
+
+_IN_PLAIN_WORDS: Final = {
+    ("jwt", "ey"): "ey[a-z0-9]{17}",
+    ("twilio-api-key", "sk"): "sk[0-9a-f]{32}",
+    ("vault-service-token", "s."): r"s\.[a-z0-9]{24}",
+}
+"""Keywords that many English sentences have, with what follows them in every match of the rule."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,6 +43,13 @@ class SecretRule:
     exempt: tuple[str, ...]
     _compiled: Pattern | None = field(default=None, init=False)
     _exempt: Pattern | None = field(default=None, init=False)
+
+    def signs(self, *, in_json: bool) -> Iterator[str]:
+        """Yield patterns without regard to case. Every match contains one of them, also as it is written in JSON."""
+        for word in self.words:
+            # No keyword has a character that JSON writes in another way. The text has `=` after a name, and JSON has
+            # not.
+            yield _IN_PLAIN_WORDS.get((self.id, word)) or literal(word.rstrip("=") if in_json else word)
 
     def finds(self, text: bytes) -> bool:
         """Tell whether the text contains such a secret."""
