@@ -42,7 +42,8 @@ class Callers:
         self._cut = cut
         self._clock = clock
         self._given = {digest_of(token): caller for token, caller in (given or {}).items()}
-        self._others = {caller.id for caller in (anonymous, *self._given.values()) if caller is not None}
+        self.unstored = frozenset(caller.id for caller in (anonymous, *self._given.values()) if caller is not None)
+        """The ids of callers that are known without the store."""
         self._grants: dict[str, tuple[Grant, bytes]] = {}
         self._shown: dict[bytes, Grant] = {}
         self._ended: set[str] = set()
@@ -75,7 +76,7 @@ class Callers:
 
     def note_call(self, ended: EndedCall) -> None:
         """Take note of when a caller made a call. A stream shows its token once, and may go on to call for days."""
-        if (id_ := ended.opening.caller.id) in self._grants or id_ in self._others:
+        if (id_ := ended.opening.caller.id) in self._grants or id_ in self.unstored:
             self._came[id_] = max(ended.began, self._came.get(id_, 0))
 
     def last_seen(self, id_: str) -> int | None:
@@ -86,11 +87,7 @@ class Callers:
         """Tell whether this caller, or the one with this id, is still one, neither revoked nor expired."""
         id_ = caller if isinstance(caller, str) else caller.id
         found = self._grants.get(id_)
-        return found[0].holds(self._clock.now()) if found is not None else id_ in self._others
-
-    def is_given(self, caller: Caller) -> bool:
-        """Tell whether this caller is known without the store: the anonymous one, or one that the settings name."""
-        return caller.id in self._others
+        return found[0].holds(self._clock.now()) if found is not None else id_ in self.unstored
 
     async def load(self, readers: Readers) -> None:
         """Read the callers from the store, and end those that it no longer has."""

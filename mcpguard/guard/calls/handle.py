@@ -137,11 +137,11 @@ class Calls:
 
     async def _work(self, call: OpenCall, entry: Entry) -> None:
         """Do the call, from the stored verdict on, and say in its entry how it ended."""
-        asked, services, server = call.asked, self._services, call.asked.capability.server
+        asked, services = call.asked, self._services
         call.course.enter(CallStage.JUDGING)
         try:
             # Registered before anything is awaited, so that a block or a revocation finds this call and ends it.
-            with RunningCall(services.running_calls, server, asked.key, asked.caller.id) as running:
+            with RunningCall(services.running_calls, asked.pinned or asked.capability, asked.caller.id) as running:
                 ended: Outcome | None = None
                 if asked.page is not None:
                     ended = await answer_page(services, call, asked.page, entry)
@@ -243,7 +243,7 @@ class Calls:
     async def _judge_after_waiting(self, call: OpenCall) -> JudgedCall:
         # A call that waits for a first connection or a listing can be cut off, too.
         asked, judging = call.asked, self._services.judging
-        with RunningCall(self._services.running_calls, asked.capability.server, asked.key, asked.caller.id):
+        with RunningCall(self._services.running_calls, asked.pinned or asked.capability, asked.caller.id):
             return await judging.judge_confirmed(asked, self._budgets.exhausted_budget, call.course.enter_listing)
         # Cut off while it waited: judged once more, so that the refusal says why. The server may be approved again by
         # now, so the budget is asked about here too.

@@ -74,9 +74,9 @@ class CallJudge:
         # A revoked token learns nothing, not even whether the server exists: so this comes before any lookup.
         if not self._is_caller(subject.caller):
             return JudgedCall(Deny(Reason.CALLER_REVOKED), ("caller.holds",), None, None, None)
-        capability = subject.capability
+        capability, named = subject.capability, subject.pinned or subject.capability
         known = self._servers.find(capability.server)
-        pin = known.pins.get(subject.key) if known else None
+        pin = known.pins.get((named.kind, named.name)) if known else None
         effect: Effect | None = None
         look = NO_HOLD
         if known is None:

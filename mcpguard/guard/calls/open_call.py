@@ -51,7 +51,7 @@ class CallServices:
             connection,
             None if upstream is None else (upstream.id, upstream.generation),
             None if pin is None else (pin.id, pin.generation),
-            None if self.callers.is_given(caller) else caller.id,
+            None if caller.id in self.callers.unstored else caller.id,
         )
 
     async def judge_again(self, call: "OpenCall") -> JudgedCall:

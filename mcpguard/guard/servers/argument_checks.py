@@ -18,7 +18,7 @@ from mcpguard.domain.servers.listings import Definition
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy.arguments.argument_checks import CALL, GET, NO_OBJECT, check_prompt_arguments, nested_too_deeply
-from mcpguard.policy.arguments.schemas import UNUSABLE, UNVERIFIABLE, SchemaChecks, schema_checks
+from mcpguard.policy.arguments.schemas import UNVERIFIABLE, SchemaChecks, schema_checks
 from mcpguard.policy.secrets.detection import NOTHING, FoundSecrets, find_secrets, may_hold_in_json
 from mcpguard.settings.model import Settings
 
@@ -35,13 +35,6 @@ class CallArgumentChecks:
         self.refuses_secrets = settings.arguments.secrets == "refuse"
         self._schemas: OrderedDict[str, tuple[SchemaChecks, int]] = OrderedDict()
         self._size = 0
-
-    def result_checks(self, known: ServerState, pin: Pin) -> SchemaChecks:
-        """The checks for results that the approved definition prescribes."""
-        definition = known.definition(pin.kind, pin.name) if pin.listed == pin.approved else None
-        if definition is None or pin.approved is None:
-            return UNUSABLE
-        return self.prepare_checks(definition, pin.approved, "outputSchema")
 
     def prepare_checks(self, definition: Definition, fingerprint: Fingerprint, member: str) -> SchemaChecks:
         """Return the checks that a schema of a definition prescribes. `member`: where the schema is."""

@@ -14,34 +14,35 @@ from typing import Self
 
 import anyio
 
+from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.decisions import CapabilityKey
 
 
 class RunningCall:
-    """A call of this caller about this capability, in a `with` block, which is left when the call is cut off."""
+    """A call of this caller in a `with` block, which is left when the call is cut off. `named`: what its server's
+    approvals have, by which it is judged."""
 
-    def __init__(self, of: "RunningCalls", server: str, key: CapabilityKey, caller: str) -> None:
-        self.key = key
+    def __init__(self, of: "RunningCalls", named: Capability, caller: str) -> None:
+        self.named = named
         self.caller = caller
         self.by_caller = False
         """Whether it was cut off because its caller was revoked or has expired."""
         self.scope = anyio.CancelScope()
         self._calls = of.calls
-        self._server = server
 
     def __enter__(self) -> Self:
         # Registered before the scope is entered: there is no moment at which the call runs and cannot be found.
-        self._calls.setdefault(self._server, set()).add(self)
+        self._calls.setdefault(self.named.server, set()).add(self)
         self.scope.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        of = self._calls[self._server]
+        of = self._calls[self.named.server]
         of.discard(self)
         if not of:
-            del self._calls[self._server]
+            del self._calls[self.named.server]
         return bool(self.scope.__exit__(kind, error, trace))
 
 
@@ -54,7 +55,7 @@ class RunningCalls:
     def cut(self, server: str, lost: Callable[[CapabilityKey], bool]) -> None:
         """End the calls to those capabilities of a server that are lost."""
         for call in tuple(self.calls.get(server, ())):
-            if lost(call.key):
+            if lost((call.named.kind, call.named.name)):
                 call.scope.cancel()
 
     def cut_off(self, caller: str) -> None:

@@ -20,7 +20,7 @@ from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import Standings
 from mcpguard.guard.servers.status import InspectionStatus, ServerStatus
-from mcpguard.policy.arguments.schemas import ANYTHING, SchemaChecks
+from mcpguard.policy.arguments.schemas import ANYTHING, UNUSABLE, SchemaChecks
 from mcpguard.policy.scopes import is_server_in_scope
 from mcpguard.settings.model import Settings
 from mcpguard.upstreams.supervise.fleet import Fleet
@@ -130,7 +130,12 @@ class Servers:
     def result_checks(self, name: str, pin: Pin) -> SchemaChecks:
         """The checks for results of a tool that its approved definition prescribes."""
         known = self._registry.live.get(name)
-        return self.checking.result_checks(known, pin) if known is not None else ANYTHING
+        if known is None:
+            return ANYTHING
+        definition = known.definition(pin.kind, pin.name) if pin.listed == pin.approved else None
+        if definition is None or pin.approved is None:
+            return UNUSABLE
+        return self.checking.prepare_checks(definition, pin.approved, "outputSchema")
 
     @property
     def asked_for(self) -> frozenset[AskKind]:
