@@ -35,6 +35,7 @@ COLUMNS = [
     "outcome",
     "reason",
     "by",
+    "parent",
 ]
 CHECKPOINT = {"v": int, "chain": str, "seq": int, "hash": str, "at": int, "why": str, "previous": int, "key": str}
 ACCOUNT = ["what", "first", "last", "count", "why", "by", "via", "process", "words"]
@@ -48,7 +49,7 @@ BLOCKS = "SELECT block, first_at, last_at FROM search_blocks WHERE chain = ?"
 VALUES = "SELECT span, field, value, block FROM search_values WHERE chain = ?"
 HASH = "SELECT hash FROM records WHERE chain = ? AND seq = ?"
 COVERING = "SELECT 1 FROM checkpoints WHERE chain = ? AND seq >= ? AND seq < ?"
-INDEXED = ["kind", "caller", "server", "name", "effect", "verdict", "outcome", "reason", "by"]
+INDEXED = ["kind", "caller", "server", "name", "effect", "verdict", "outcome", "reason", "by", "parent"]
 SEARCHED = f"""
 SELECT seq / 64, at, {", ".join(f'"{field}"' for field in INDEXED)} FROM records
 WHERE chain = ? AND content IS NOT NULL AND seq <= ? * 64 + 63"""
@@ -56,7 +57,7 @@ STATED = ("at", "after", "previous", "key")
 LINE = (b'{"content":"', b'","signature":"', b'"}')
 RECORDS = """
 SELECT r.seq, r.hash, r.content, b.seq, b.salt, b.content, r.at, r.kind, r.entry, r.caller, r.server, r.capability,
-       r.name, r.effect, r.verdict, r.outcome, r.reason, r."by"
+       r.name, r.effect, r.verdict, r.outcome, r.reason, r."by", r.parent
 FROM records r LEFT JOIN bodies b ON b.chain = r.chain AND b.seq = r.seq
 WHERE r.chain = ? ORDER BY r.seq"""
 CHECKPOINTS = """

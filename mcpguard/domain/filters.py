@@ -24,6 +24,7 @@ class FilterKey(StrEnum):
     REASON = "reason"
     KIND = "kind"
     CALL = "call"
+    PARENT = "parent"
 
 
 KEY_MEANINGS: Final = {
@@ -41,6 +42,7 @@ KEY_MEANINGS: Final = {
     FilterKey.REASON: "why a call was refused or did not end with its response",
     FilterKey.KIND: "the kind of record, such as opened or decided",
     FilterKey.CALL: "the id of a call: all of its records",
+    FilterKey.PARENT: "the id of a run of a program: the calls that it made",
 }
 
 

@@ -96,6 +96,7 @@ def opening_fields(opening: Opening) -> dict[str, Scalar]:
         ticket=opening.ticket,
         secrets=" ".join(opening.secrets),
         by=opening.by,
+        parent=opening.parent,
         verdict=opening.verdict.word,
         reason=None if opening.verdict.reason is None else opening.verdict.reason.value,
     )

@@ -70,7 +70,7 @@ def what(said: Said) -> object:  # noqa: PLR0911 - a line for each form
         case {"version": version}:
             return f"mcpguard {version}"
         case _:
-            return said.get("entry", "")
+            return said.get("script") or said.get("entry", "")
 
 
 def _few(names: list[str]) -> str:

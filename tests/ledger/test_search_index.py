@@ -126,7 +126,8 @@ async def test_the_store_of_the_version_before_is_indexed_by_the_first_start(liv
         older.execute("ATTACH ? AS newer", [str(lived)])
         names = older.execute("SELECT name FROM main.sqlite_master WHERE type = 'table' AND name <> 'alembic_version'")
         for (table,) in names.fetchall():
-            older.execute(f"INSERT INTO {table} SELECT * FROM newer.{table}")
+            columns = ", ".join(f'"{row[1]}"' for row in older.execute(f"PRAGMA main.table_info({table})"))
+            older.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM newer.{table}")
         assert "record_server" in {row[1] for row in older.execute("PRAGMA main.index_list(records)")}
     shutil.copy(tmp_path / "old.db", tmp_path / "data" / lived.name)
     async with world(tmp_path) as guard:

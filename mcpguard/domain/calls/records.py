@@ -46,6 +46,8 @@ class RecordKind(StrEnum):
     RETIRED = "retired"
     PRUNED = "pruned"
     EXPORTED = "exported"
+    RAN = "ran"
+    ENDED_RUN = "ended_run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Opening:
     """A call and its verdict, with everything that the verdict rests on; the arguments only as a body.
 
     `secrets`: the rules that found what looks like a secret in the arguments. `by`: the user who makes the call in the
-    caller's name; empty where the caller makes it.
+    caller's name; empty where the caller makes it. `parent`: the run of a program that makes the call.
     """
 
     entry: str
@@ -73,6 +75,7 @@ class Opening:
     ticket: str = ""
     secrets: tuple[str, ...] = ()
     by: str = ""
+    parent: str = ""
     arguments: Body | None = None
 
 

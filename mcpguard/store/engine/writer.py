@@ -227,7 +227,8 @@ class Writer:
             self._transact(self._connection, jobs, max(job.durability for job in jobs), wait=True)
             self._backend.still_there()
         except BaseException as error:  # whatever it is, every waiting caller must get it
-            self._undo(jobs, error)
+            fail_all(jobs, error)
+            self._start_over()
             if not isinstance(error, Exception):
                 raise
         else:
@@ -260,10 +261,6 @@ class Writer:
             job.error = job_error(error)
         else:
             savepoint.commit()
-
-    def _undo(self, jobs: Sequence[Job], error: BaseException) -> None:
-        fail_all(jobs, error)
-        self._start_over()
 
     def _start_over(self) -> None:
         """Close the connection. The next batch reads what is stored on a new one."""

@@ -17,7 +17,7 @@ from mcpguard.store.rows.tables import ONCE, OTHERWISE, bodies, checkpoints, rec
 
 COLUMNS = (
     "chain", "seq", "at", "kind", "entry", "caller", "server", "capability", "name", "effect", "verdict", "outcome",
-    "reason", "by",
+    "reason", "by", "parent",
 )  # fmt: skip
 """The columns that repeat fields of a record's content."""
 

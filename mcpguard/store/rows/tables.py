@@ -42,6 +42,7 @@ records = Table(
     Column("outcome", String),
     Column("reason", String),
     Column("by", String),
+    Column("parent", String),
     # Even with a bug in our code, an entry has one opening and one closing.
     Index("entry_once", "entry", "kind", unique=True, info={WHERE: ONCE}),
     # What the guard itself looks up; both leave out the records of which every call has two.

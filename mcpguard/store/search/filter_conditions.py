@@ -28,8 +28,8 @@ _BEST: Final = tuple(
     map(
         FilterKey,
         (
-            *("call", "reason", "actor", "caller", "tool", "resource", "template", "prompt", "name", "server"),
-            *("outcome", "verdict", "kind", "effect"),
+            *("call", "parent", "reason", "actor", "caller", "tool", "resource", "template", "prompt", "name"),
+            *("server", "outcome", "verdict", "kind", "effect"),
         ),
     )
 )

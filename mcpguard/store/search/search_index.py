@@ -28,7 +28,7 @@ BLOCK: Final = 64
 SPAN: Final = 1024
 AT_ONCE: Final = 4
 """Blocks that one transaction indexes: it takes about a millisecond, for which calls wait."""
-FIELDS: Final = ("kind", "caller", "server", "name", "effect", "verdict", "outcome", "reason", "by")
+FIELDS: Final = ("kind", "caller", "server", "name", "effect", "verdict", "outcome", "reason", "by", "parent")
 """The columns of records whose values are indexed."""
 _PAGE: Final = 64 * BLOCK
 """Records that are read at once."""

@@ -1,7 +1,9 @@
-"""Events of calls, of server requests during them, of disclosures and of refused requests: API Activity.
+"""Events of calls and of programs that make some, of server requests, of disclosures and of refused requests: API
+Activity.
 
 Rules kept here:
-1. All events of one call have its entry as `metadata.correlation_uid`.
+1. All events of one call have its entry as `metadata.correlation_uid`; the openings of the calls that a program makes
+   have that of its run.
 2. The verdict determines whether a call is allowed, denied or held; the outcome whether it succeeded. The opening of an
    allowed call does not claim success.
 3. Findings in a call produce no separate event: they are an enrichment, and the call is an alert.
@@ -38,7 +40,16 @@ _READING: Final = frozenset({"resources/read", "prompts/get", "completion/comple
 """Methods that only read, whatever they name; a tool has an effect of its own."""
 _ASKS: Final = API.other("Ask")
 _ANSWERS: Final = API.other("Answer")
+_RUNS: Final = API.other("Run")
 _OPENED: Final = {"allow": "A call was allowed", "hold": "A call is held for approval", "deny": "A call was refused"}
+_RAN: Final = {
+    "answered": "A program ended with a value",
+    "failed": "A program failed",
+    "refused": "A program was refused",
+    "held": "A program waits for the approval of a call",
+    "cancelled": "A program was cancelled",
+    "unknown": "A program ended with an unknown outcome",
+}
 _CLOSED: Final = {
     "answered": "A call was answered",
     "failed": "A call failed at the server",
@@ -88,6 +99,30 @@ def closed_event(record: ExportLine) -> Event:
         so = MASKED
     found = _found(made, "reply", said.get("found"), said.get("screened", UNKNOWN))
     judge(made, so, reason, max(found, _unclear(outcome, executed)))
+    return made
+
+
+def run_event(record: ExportLine) -> Event:
+    """A program was accepted that makes calls, each of which is an event of its own."""
+    said = texts(record.said)
+    made = _event(record, said, _RUNS, "A program is run")
+    judge(made, VERDICTS["allow"], None, _found(made, "secrets", said.get("secrets"), "secret"))
+    return made
+
+
+def ended_run_event(record: ExportLine) -> Event:
+    """A program ended, with its outcome."""
+    said = texts(record.said)
+    outcome, reason = said.get("outcome"), said.get("reason")
+    made = _event(record, said, _RUNS, _RAN.get(outcome or "", "A program ended"))
+    took = number(record.said, "took_us")
+    if took is not None:
+        made["duration"] = took // 1000
+    made["api"]["response"] = {"data": {"outcome": outcome or UNKNOWN}}
+    if (failure := said.get("failure")) is not None:
+        made["api"]["response"]["error"] = failure
+    found = _found(made, "reply", said.get("found"), said.get("screened", UNKNOWN))
+    judge(made, OUTCOMES.get(outcome, ODD), reason, found)
     return made
 
 
@@ -167,6 +202,8 @@ def _event(record: ExportLine, said: Texts, what: Any, message: str) -> Event:  
     if server is not None:
         api["service"] = {"name": server}
     made["api"] = api
+    if (parent := get("parent")) is not None:
+        made["metadata"]["correlation_uid"] = parent
     made["actor"] = caller(said)
     made["src_endpoint"] = _from(said)
     if client is not None:

@@ -23,6 +23,8 @@ KINDS: Final[Mapping[str, Callable[[ExportLine], Event]]] = {
     "asked": calls.question_event,
     "heard": calls.question_outcome_event,
     "closed": calls.closed_event,
+    "ran": calls.run_event,
+    "ended_run": calls.ended_run_event,
     "resumed": log_and_guard.resumption_event,
     "admitted": entities.admission_event,
     "decided": entities.decision_event,

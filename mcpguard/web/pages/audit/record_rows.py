@@ -71,11 +71,15 @@ _EVENTS: Final = {
     "retired": "signing key retired",
     "pruned": "log pruned",
     "exported": "log exported",
+    "ran": "program run",
+    "ended_run": "program ended",
 }
 """The label of each kind of record, where that is not its own name."""
 _GRAVE: Final = {"lost": "critical", "rolled_back": "critical", "resumed": "medium", "turned_away": "blocked"}
 _BODIES: Final = {
     "opened": "Arguments",
+    "ran": "Program and input",
+    "ended_run": "Answer of the program",
     "closed": "Response",
     "asked": "Question of the server",
     "heard": "Answer of the client",
@@ -84,19 +88,8 @@ _TIMES: Final = frozenset({"at", "since", "expires"})
 _CODES: Final = frozenset(
     {"entry", "upstream", "fingerprint", "observed", "approved", "approved_observed", "caller", "settings", "trace"}
     | {"chain", "key", "previous", "after", "proof", "accepted", "body_digest", "body_hmac", "hashes", "keys", "ticket"}
-    | {
-        "process",
-        "rules",
-        "artifact",
-        "digest",
-        "continues",
-        "reason",
-        "prefixes",
-        "user",
-        "session",
-        "token",
-        "schema",
-    }
+    | {"process", "rules", "artifact", "digest", "continues", "parent", "source", "reason", "prefixes", "user"}
+    | {"session", "token", "schema"}
 )
 _NUMBERED: Final = frozenset({"first", "last", "acknowledged", "anchored", "found", "upto"})
 _LABELS: Final = {
@@ -172,7 +165,7 @@ def row(record: Json) -> ShownRecord:
         word = "pruned" if record["pruned"] else "unreadable"
         return ShownRecord(record["seq"], None, word, "disabled" if record["pruned"] else "critical")
     event, icon = _event(content)
-    call = content.get("kind") in ("opened", "closed", "released")
+    call = content.get("kind") in ("opened", "closed", "released", "ended_run")
     code = content.get("reason")
     why = words.why(content) or content.get("intent_reason")
     if not call and (result := words.result(content)):
@@ -261,7 +254,7 @@ def _shown(name: str, value: object) -> ShownField:
         hint = next((each.sentence for each in known if each == text), "")
         return ShownField(name, label, text, "code", hint=hint)
     how = "code" if name in _CODES else "text"
-    link = {"entry": "/calls/", "continues": "/calls/", "server": "/servers/"}.get(name, "")
+    link = {"entry": "/calls/", "continues": "/calls/", "parent": "/calls/", "server": "/servers/"}.get(name, "")
     return ShownField(name, label, _yes(value) if isinstance(value, bool) else text, how, link)
 
 
