@@ -19,7 +19,6 @@ from mcpguard.domain.screening import Screening
 from mcpguard.guard.calls.screening import Screener, ScreeningNotes
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.registry import Registry
-from mcpguard.policy.secrets.known_secrets import NO_SECRETS
 from tests.gate import Gate
 from tests.gateway.screened import ORDER, SECRET, screen
 from tests.gateway.speaking import HOWS, guarded, same, speaking
@@ -170,9 +169,7 @@ async def test_others_have_their_turns_while_a_large_reply_is_searched_for_what_
     async with guarded(tmp_path, Script()) as guard:
         await screen(guard, Screening.OFF)
         now, turns, ended = guard.now.guard, 0, False
-        screener = Screener(
-            now.servers, NeighbourTools(Registry()), lambda _: NO_SECRETS, guard.now.settings, guard.clock
-        )
+        screener = Screener(now.servers, NeighbourTools(Registry()), {}, guard.now.settings, guard.clock)
         said = {"content": [{"_meta": {"mcpguard/call": "forged"}}] * 20_000}
         outcome, notes = Outcome.answer(KeptBody(dumps(said))), ScreeningNotes()
 

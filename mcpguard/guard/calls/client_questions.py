@@ -58,17 +58,16 @@ class ClientQuestions:
         self._permitted = permitted
         self._objected = objected
         self._desk = desk
-        self.notes = ScreeningNotes()
+        self.wants_progress, self.log_level = client.wants_progress, client.log_level
+        self.notes: ScreeningNotes | None = None
+        """What was found in what the server said during the call, if it said anything."""
         self._screener = screener
         self._left = desk.limits.per_call
-        self._over = False
+        self.is_over = False
+        """Whether the call has ended: from then on nothing is asked or recorded."""
         self.open_questions = 0
         """How many times the client is being asked now."""
         self._answered = anyio.Event()
-
-    def end(self) -> None:
-        """Ask and record nothing more: the call has ended."""
-        self._over = True
 
     @property
     def _server(self) -> str:
@@ -76,16 +75,8 @@ class ClientQuestions:
 
     @property
     def capabilities(self) -> Capabilities:
-        permitted = self._permitted()
-        return client_capabilities(self._client.capabilities, permitted) if permitted else {}
-
-    @property
-    def wants_progress(self) -> bool:
-        return self._client.wants_progress
-
-    @property
-    def log_level(self) -> str | None:
-        return self._client.log_level
+        supported = self._client.capabilities
+        return client_capabilities(supported, permitted) if supported and (permitted := self._permitted()) else {}
 
     def progress(self, params: Mapping[str, Any]) -> None:
         if (passed := self._screened(params)) is not None:
@@ -97,8 +88,13 @@ class ClientQuestions:
 
     def _screened(self, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
         passed, looked = self._screener.message(self._server, params)
-        self.notes.add(looked)
+        self._take_note(looked)
         return passed
+
+    def _take_note(self, looked: ScreenedReply | None) -> None:
+        if looked is not None:
+            self.notes = self.notes or ScreeningNotes()
+            self.notes.add(looked)
 
     async def ask(self, asks: Asks) -> Answers:
         """Put the server's questions to the client and return its answers. Raises QuestionDeclined, with the recorded
@@ -154,11 +150,15 @@ class ClientQuestions:
         self.open_questions += 1
         try:
             with self._desk.asking(self._call.caller.id):
-                return await self._client.ask(asks)
+                answers = await self._client.ask(asks)
         except QuestionDeclined as declined:
             for ask in asks.values():
                 await self._note(RecordKind.HEARD, ask, reason=declined.reason)
             raise
+        else:
+            # A client of the modern era answers with its request, made once more: that may ask for other log messages.
+            self.log_level = self._client.log_level
+            return answers
         finally:
             self.open_questions -= 1
             self._answered.set()
@@ -182,15 +182,15 @@ class ClientQuestions:
         if reason is not None:
             fields["reason"] = reason.value
         if found is not None:
-            self.notes.add(found)
+            self._take_note(found)
             fields["found"] = " ".join(rules_of(found))
         if action:
             fields["action"] = action
         # Asked before and after: the call may end while the record is being written, and nothing may follow its
         # closing.
-        if not self._over:
+        if not self.is_over:
             await self._desk.ledger.note(kind, fields, body)
-        if self._over:
+        if self.is_over:
             raise QuestionDeclined(Reason.CLIENT_UNANSWERED)
 
 

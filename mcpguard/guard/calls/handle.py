@@ -187,7 +187,7 @@ class Calls:
             return outcome_after(error, self._services, call, entry)
         finally:
             # Whatever the server still asks reaches nobody: the closing of the call is about to be written.
-            call.client.end()
+            call.client.is_over = True
             call.course.enter(CallStage.SCREENING)
         return await self._screen(call)
 

@@ -9,7 +9,7 @@ Rules kept here:
 4. One search of the bytes spares most bodies all others. What it passes over is kept as it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -29,9 +29,9 @@ LARGE: Final = 16 * 1024
 
 
 class KeptBodies:
-    """Makes the bodies to be stored. `known` gives the ways in which the secrets of a server may be written."""
+    """Makes the bodies to be stored. `known` has the ways in which the secrets of each server may be written."""
 
-    def __init__(self, digests: Digests, settings: Audit, known: Callable[[str], Spellings]) -> None:
+    def __init__(self, digests: Digests, settings: Audit, known: Mapping[str, Spellings]) -> None:
         self._digests = digests
         self._most = settings.body_bytes if settings.bodies == "keep" else None
         self._known = known
@@ -46,7 +46,7 @@ class KeptBodies:
         exist; `clear`: whether it is known already that `may_hold_in_json` finds nothing in them."""
         if written is None:
             written = dumps(value)
-        keyed, known = self._digests.keyed_digest(written), self._known(server)
+        keyed, known = self._digests.keyed_digest(written), self._known.get(server, ())
         if self._most is None:
             return DigestedBody(len(written), keyed)
         # Masking a huge body would hold up others. Its digest still proves later what was sent.
@@ -64,7 +64,7 @@ class KeptBodies:
 
     def mask_texts(self, opening: Opening) -> Opening:
         """The opening of a call, with secrets masked in everything that its caller wrote beside the arguments."""
-        capability, intent, known = opening.capability, opening.intent, self._known(opening.capability.server)
+        capability, intent, known = opening.capability, opening.intent, self._known.get(opening.capability.server, ())
         texts = [capability.name, intent.reason, opening.client, opening.trace]
         # Searched as `text_of_value` writes these texts. Nearly always there is nothing in them.
         text = f'\n="{texts[0]}"\n="{texts[1]}"\n="{texts[2]}"\n="{texts[3]}"'.encode(errors="replace")

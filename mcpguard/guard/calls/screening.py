@@ -36,7 +36,7 @@ from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
 from mcpguard.inspection.replies.screening import OutOfTime, ScreenedReply, is_plain, screen_reply
 from mcpguard.policy.arguments.argument_checks import CALL
 from mcpguard.policy.arguments.schemas import ANYTHING, AcceptsAnything, SchemaChecks
-from mcpguard.policy.secrets.known_secrets import KnownSecrets
+from mcpguard.policy.secrets.known_secrets import NO_SECRETS, KnownSecrets
 from mcpguard.settings.model import Settings
 
 LARGE: Final = 32 * 1024
@@ -74,11 +74,10 @@ class ScreeningNotes:
         self._rules: dict[str, None] = {}
         self._masked = 0
 
-    def add(self, looked: ScreenedReply | None) -> None:
+    def add(self, looked: ScreenedReply) -> None:
         """Count what was found in one message, question or reply."""
-        if looked is not None:
-            self._masked += looked.masked
-            self._rules |= dict.fromkeys(each.rule for each in looked.found)
+        self._masked += looked.masked
+        self._rules |= dict.fromkeys(each.rule for each in looked.found)
 
     def in_outcome(self, outcome: Outcome, mode: Screening) -> Outcome:
         """The outcome, with what was found where that is anything."""
@@ -88,13 +87,13 @@ class ScreeningNotes:
 
 
 class Screener:
-    """Screens what servers say. `given` returns the secrets that the guard gave to a server."""
+    """Screens what servers say. `given` has the secrets that the guard gave to each server."""
 
     def __init__(
         self,
         servers: Servers,
         around: NeighbourTools,
-        given: Callable[[str], KnownSecrets],
+        given: Mapping[str, KnownSecrets],
         settings: Settings,
         clock: Clock,
     ) -> None:
@@ -113,24 +112,27 @@ class Screener:
         pin: Pin | None,
         outcome: Outcome,
         said: dict[str, Any],
-        notes: ScreeningNotes,
+        notes: ScreeningNotes | None,
         *,
         is_result: bool,
     ) -> Screened:
-        """Screen the result or error with which a server ended a call, in the mode that applies to it now."""
+        """Screen the result or error with which a server ended a call, in the mode that applies to it now.
+
+        `notes` has what was found during the call; None where the server said nothing until its end.
+        """
         mode, body = self._servers.screening(server), outcome.reply
         if body is None or outcome.reason is not None:
-            return notes.in_outcome(outcome, mode), None
+            return _noted(outcome, mode, notes), None
         # The size comes first: a reply that is too large is not even searched.
         size = len(body.masked) if isinstance(body, KeptBody) else body.size
         if size > self._largest:
-            return notes.in_outcome(replace(outcome, reason=Reason.REPLY_TOO_LARGE), mode), None
+            return _noted(replace(outcome, reason=Reason.REPLY_TOO_LARGE), mode, notes), None
         if mode is Screening.OFF:
-            return notes.in_outcome(outcome, mode), await self._cleaned(server, said, size)
+            return _noted(outcome, mode, notes), await self._cleaned(server, said, size)
         checks: SchemaChecks = ANYTHING
         if method == CALL and pin is not None and outcome.kind is OutcomeKind.ANSWERED:
             checks = self._servers.result_checks(server, pin)
-        given, around = self._given(server), self._around(server)
+        given, around = self._given.get(server, NO_SECRETS), self._around(server)
         if size <= LARGE:
             written = body.masked if isinstance(body, KeptBody) and body.clear else None
             bare = said
@@ -140,7 +142,7 @@ class Screener:
             if is_plain(bare, given, around, clear=written is not None):
                 fits = True if checks is ANYTHING else _fits(bare, checks)
                 if fits:
-                    return notes.in_outcome(outcome, mode), bare
+                    return outcome if notes is None else notes.in_outcome(outcome, mode), bare
                 return _passed_on(outcome, mode, fits, ScreenedReply(bare), notes, is_result=is_result)
         try:
             fits, looked = await self._aside(server, partial(self._read, said, mode, given, around, checks))
@@ -168,7 +170,7 @@ class Screener:
         bare = envelope.without_our_keys(params if size <= LARGE else _shortened(params))
         if mode is Screening.OFF:
             return bare, None
-        given, around = self._given(server), self._around(server)
+        given, around = self._given.get(server, NO_SECRETS), self._around(server)
         if size <= LARGE and is_plain(bare, given, around):
             return bare, None
         if size > READ_AT_ONCE:
@@ -205,7 +207,7 @@ class Screener:
 
     async def _looked(self, server: str, params: Mapping[str, Any], mode: Screening) -> ScreenedReply:
         """What is found in a question. Raises OutOfTime."""
-        given, around = self._given(server), self._around(server)
+        given, around = self._given.get(server, NO_SECRETS), self._around(server)
         if len(dumps(params)) <= LARGE and is_plain(params, given, around):
             return ScreenedReply(params)
         _, looked = await self._aside(server, partial(self._read, params, mode, given, around, ANYTHING))
@@ -247,12 +249,16 @@ def _fits(value: Mapping[str, Any], checks: SchemaChecks) -> bool | None:
     return checks.describes(value[STRUCTURE]) if STRUCTURE in value else False
 
 
+def _noted(outcome: Outcome, mode: Screening, notes: ScreeningNotes | None) -> Outcome:
+    return outcome if notes is None else notes.in_outcome(outcome, mode)
+
+
 def _passed_on(
     outcome: Outcome,
     mode: Screening,
     fits: bool | None,
     looked: ScreenedReply,
-    notes: ScreeningNotes,
+    notes: ScreeningNotes | None,
     *,
     is_result: bool,
 ) -> Screened:
@@ -264,6 +270,7 @@ def _passed_on(
         reason = Reason.REPLY_INVALID
     elif mode is Screening.REFUSE and looked.hard:
         reason = Reason.REPLY_SCREENED
+    notes = notes or ScreeningNotes()
     notes.add(looked)
     if reason is not None:
         return notes.in_outcome(replace(outcome, reason=reason), mode), None

@@ -101,9 +101,13 @@ class StreamPeer:
         if self._ended is not None:
             raise TransportEnded(str(self._ended))
         id_ = next(self._numbers)
-        message = _encoded(
-            {"jsonrpc": "2.0", "id": id_, "method": method} | ({} if params is None else {"params": params})
-        )
+        members: dict[str, Any] = {"jsonrpc": "2.0", "id": id_, "method": method}
+        if params is not None:
+            members["params"] = params
+        try:
+            message = dumps(members)
+        except UnicodeEncodeError as error:
+            raise Unsayable(_LONE) from error
         # Registered before it is sent: a fast server may answer while `send` still waits for room in the pipe.
         self._waiting[id_] = answered = asyncio.get_running_loop().create_future()
         # An open subscription is in progress for hours, and would make every question ambiguous.
@@ -230,10 +234,3 @@ class StreamPeer:
         for answered in self._waiting.values():
             if not answered.done():
                 answered.set_result(ended)
-
-
-def _encoded(members: dict[str, Any]) -> bytes:
-    try:
-        return dumps(members)
-    except UnicodeEncodeError as error:
-        raise Unsayable(_LONE) from error

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from mcpguard.policy.secrets.known_secrets import NO_SECRETS, KnownSecrets, tells_secret
+from mcpguard.policy.secrets.known_secrets import KnownSecrets, tells_secret
 from mcpguard.policy.secrets.masking import Spellings, spellings
 from mcpguard.settings.entries.references import ResolvedValue
 
@@ -26,33 +26,27 @@ class GivenSecrets:
     """Remembers, for each server, the secrets that it was given."""
 
     def __init__(self) -> None:
+        self.ways: dict[str, Spellings] = {}
+        """By server, the spellings in which its secrets may appear in a text."""
+        self.certain: dict[str, KnownSecrets] = {}
+        """By server, those of its current values that are secrets for certain: these are hidden from agents too."""
         self._values: dict[str, dict[str, None]] = {}
-        self._ways: dict[str, Spellings] = {}
-        self._telling: dict[str, KnownSecrets] = {}
 
     def take(self, server: str, given: Mapping[str, ResolvedValue]) -> None:
         """Note that a server is given these values, by their names."""
         telling = frozenset(each for name, value in given.items() for each in _telling(name, value))
-        self._telling[server] = KnownSecrets(telling)
+        self.certain[server] = KnownSecrets(telling)
         before = self._values.get(server, {})
         fresh = dict.fromkeys(each for value in given.values() for each in secrets(value))
         # Current values first: beyond the limit the oldest are forgotten.
         every = [*fresh, *(each for each in before if each not in fresh)][:MOST]
         if every != [*before]:
             self._values[server] = dict.fromkeys(every)
-            self._ways[server] = spellings(every)
+            self.ways[server] = spellings(every)
 
     def values(self, server: str) -> frozenset[str]:
         """Return the secrets that the server was given."""
         return frozenset(self._values.get(server, ()))
-
-    def ways(self, server: str) -> Spellings:
-        """Return the spellings in which the server's secrets may appear in a text."""
-        return self._ways.get(server, ())
-
-    def certain(self, server: str) -> KnownSecrets:
-        """Return those of its current values that are secrets for certain: these are hidden from agents too."""
-        return self._telling.get(server, NO_SECRETS)
 
     def __repr__(self) -> str:
         return f"GivenSecrets({', '.join(sorted(self._values))})"

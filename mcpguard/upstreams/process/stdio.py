@@ -185,7 +185,12 @@ class Stdio:
         if coming is None or coming.done() or self._gone.is_set():
             return
         try:
-            data = _read(self._child.output)
+            data = os.read(self._child.output, CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
             # Idle time gives back what was spent on this server, as in `fair_reading`.
             self._spent = max(0.0, self._spent - (time.monotonic() - self._since) / GIVEN_BACK)
             if (
@@ -201,10 +206,8 @@ class Stdio:
                 self._spent += time.thread_time() - began
                 return
             coming.set_result(data)
-        except BlockingIOError:
-            return
-        except PipeClosed as error:
-            coming.set_exception(error)
+        else:
+            coming.set_exception(PipeClosed())
         self._stop()
 
     def _stop(self, error: Exception | None = None) -> None:

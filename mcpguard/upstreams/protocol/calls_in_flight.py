@@ -12,9 +12,8 @@ import math
 import secrets
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import Self
 
 import anyio
 
@@ -117,8 +116,8 @@ class CallSlots:
             self._line.popleft().set()
 
 
-class InFlight:
-    """A call in progress, in a `with` block that is left with Overdue when its time is over.
+class InFlight(AbstractContextManager["InFlight"]):
+    """A call in progress, from now until the end of its `with` block, which is left with Overdue when its time is over.
 
     `among` holds the calls in progress on its connection. A client that wants progress is known to the server by a
     random `token`; none can be guessed.
@@ -131,7 +130,6 @@ class InFlight:
         self.token = secrets.token_urlsafe(12) if counterpart.wants_progress else ""
         self.key: object = self.token or self
         self.is_over = False
-        self.deadline = math.inf
         self._left = seconds
         self._turns = turns
         self._among = among
@@ -139,17 +137,14 @@ class InFlight:
         self._ended: anyio.Event | None = None
         self._aside = False
         self._overdue = False
-
-    def __enter__(self) -> Self:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - calls are made by tasks
         self._task, self._cancelling = task, task.cancelling()
-        self._among[self.key] = self
+        among[self.key] = self
         # The loop keeps one heap of all deadlines. A cancel scope for each call would cost ten times as much.
-        self._loop = task.get_loop()
-        self.deadline = self._loop.time() + self._left
-        self._timer = self._loop.call_at(self.deadline, self._expire)
-        return self
+        self._loop = loop = task.get_loop()
+        self.deadline = loop.time() + seconds
+        self._timer = loop.call_at(self.deadline, self._expire)
 
     def __exit__(
         self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None

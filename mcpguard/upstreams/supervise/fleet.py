@@ -10,9 +10,10 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
 
@@ -48,16 +49,13 @@ class PlaceRequest:
     client: Counterpart | None
 
 
-class Turn:
+class Turn(AbstractContextManager["Turn"]):
     """The slot of one call at a server. It was taken already, and is given back at the end of the `with` block."""
 
     def __init__(self, supervisor: Supervisor, caller: str, seconds: float) -> None:
         self._supervisor = supervisor
         self._caller = caller
         self._seconds = seconds
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
@@ -141,7 +139,8 @@ class Fleet:
         server = self._servers.get(name)
         if server is None or server.current.connection is None:
             return False, None
-        return True, server.current.upkeep.in_force()
+        upkeep = server.current.upkeep
+        return True, upkeep.listing if self._around.clock.monotonic() < upkeep.valid_until else None
 
     def is_starting(self, name: str) -> bool:
         """Tell whether the server is being connected for the first time since it was declared like this."""

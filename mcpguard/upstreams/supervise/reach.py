@@ -133,7 +133,7 @@ class ServerReach:
         with self.preparation.confinement.accounts.lend(declared.name) as account:
             ready = await self._aside(declared.name, lambda: self.preparation.prepare(declared, launch, plain, account))
             # Before the process starts: its first line of standard error may contain a secret already.
-            hiding = SecretHiding(self.given.ways(declared.name))
+            hiding = SecretHiding(self.given.ways.get(declared.name, ()))
             log = UpstreamLog(self.logs, declared.name, self.settings.log_bytes, hiding)
             async with (
                 stdio(ready.launch, self.settings.message_bytes, log) as process,

@@ -97,7 +97,9 @@ class Succession:
 
     def in_force(self) -> Listing | None:
         """Return the listing of the connection that calls use, if nothing can have changed since."""
-        return None if self.current.connection is None else self.current.upkeep.in_force()
+        upkeep = self.current.upkeep
+        is_valid = self.current.connection is not None and self._clock.monotonic() < upkeep.valid_until
+        return upkeep.listing if is_valid else None
 
     @property
     def busy_places(self) -> int:

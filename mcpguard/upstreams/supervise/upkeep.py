@@ -10,9 +10,10 @@ Rules kept here:
 5. However often clients change their roots, a server is notified at most once a second.
 """
 
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import anyio
 import structlog
@@ -20,7 +21,6 @@ import structlog
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.servers.launches import DeclaredServer
-from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import ServerListed
 from mcpguard.upstreams.exchange.conversation import METHOD_NOT_FOUND, ServerError, StandingRequest
 from mcpguard.upstreams.exchange.transport import TransportEnded
@@ -31,21 +31,16 @@ from mcpguard.upstreams.protocol.listing import ListingBounds
 from mcpguard.upstreams.supervise.context import ConnectionLost, SupervisorContext
 from mcpguard.upstreams.transports.http_replies import UNAUTHORIZED
 
+if TYPE_CHECKING:
+    from mcpguard.domain.servers.listings import Listing
+
 RELIST_SECONDS = 1.0
 RELIST_SHARE = 9
 ROOTS_SECONDS = 1.0
 _NOBODY_THERE = {UNAUTHORIZED, 502, 503, 504}
 """HTTP statuses that do not show that the server is alive: a gateway in front of it sends them."""
+_PAST = -math.inf
 log = structlog.get_logger("mcpguard.upstreams")
-
-
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    """A listing, the number of changes before it, and the time until which it is valid."""
-
-    listing: Listing
-    changes: int
-    until: float
 
 
 class Upkeep:
@@ -65,7 +60,10 @@ class Upkeep:
         self._due = anyio.Event()
         self._awaited = anyio.Event()
         self._changes = 0
-        self._listed: _Listed | None = None
+        self.listing: Listing | None = None
+        """What the server listed last. It is in force only until `valid_until`."""
+        self.valid_until = _PAST
+        """When the listing is too old, on the guard's clock. It is past as soon as anything could have changed it."""
         self._announced = frozenset[CapabilityKind]()
         self._roots_changed = anyio.Event()
         self._unclear = anyio.Event()
@@ -73,16 +71,8 @@ class Upkeep:
     def lists_changed(self, kinds: frozenset[CapabilityKind] = frozenset()) -> None:
         """Note that the server's lists may have changed; of these kinds it has announced that itself."""
         self._announced |= kinds
-        self._changes += 1
+        self._lapse()
         self._due.set()
-
-    def in_force(self) -> Listing | None:
-        """Return the last listing, as long as nothing has happened since that could have changed it."""
-        listed = self._listed
-        # One change since the listing is enough: a tool that may have changed is not called until it is listed again.
-        if listed is None or listed.changes != self._changes:
-            return None
-        return listed.listing if self._clock.monotonic() < listed.until else None
 
     def confirm(self) -> None:
         """List the server soon, because somebody waits for that."""
@@ -158,7 +148,7 @@ class Upkeep:
                 # Also after a refusal: the first listing waits for this and must not wait for nothing.
                 standing.acknowledged.set()
             standing = StandingRequest()
-            self._changes += 1  # from now on a change would go unnoticed, so the last listing is not in force any more
+            self._lapse()  # from now on a change would go unnoticed
             if self._clock.monotonic() - began >= self._settings.retry_most_seconds:
                 pauses.reset()
             await self._clock.sleep(pauses.next())
@@ -183,7 +173,7 @@ class Upkeep:
                     error_sentence(error) if isinstance(error, GuardError) else f"no answer within {seconds:g} seconds"
                 )
                 self._complain(f"the server could not be listed again: {why}")
-                self._changes += 1
+                self._lapse()
                 self._due.set()
                 pause = failing.next()
             else:
@@ -220,9 +210,17 @@ class Upkeep:
         bounds = ListingBounds(settings.list_pages, settings.list_entries, settings.message_bytes)
         listing = await connection.list_everything(bounds)
         said = definitions.max_age if listing.ttl is None else max(listing.ttl, definitions.min_age)
-        self._listed = _Listed(listing, changes, began + min(said, definitions.max_age))
+        self.listing = listing
+        if changes == self._changes:
+            self.valid_until = began + min(said, definitions.max_age)
         self._announced -= announced
         self._around.tell(ServerListed(self._name, listing, self._declared, announced))
+
+    def _lapse(self) -> None:
+        """Let no listing be in force that began before now."""
+        # One change since the listing is enough: a tool that may have changed is not called until it is listed again.
+        self._changes += 1
+        self.valid_until = _PAST
 
     @asynccontextmanager
     async def _between_calls(self) -> AsyncIterator[None]:
