@@ -110,8 +110,8 @@ class Http:
                 self._whose.origins[id_] = origin
             try:
                 reply = await self._pool.send("POST", head, body)
-                # Nearly always the answer is a JSON text that came whole with its head.
-                if heading.is_modern and reply.is_plain and len(reply.content) <= LARGE:
+                # Nearly always the answer is a short JSON text, so it has come whole already.
+                if heading.is_modern and reply.is_plain and reply.is_whole and len(reply.content) <= LARGE:
                     with suppress(BadMessage):
                         answer = read(reply.content, max_bytes=self._bounds.message_bytes, max_depth=self._bounds.depth)
                         if isinstance(answer, Result) and answer.id == id_:

@@ -9,8 +9,8 @@ Rules kept here:
    reused, so that no request is sent just as the server closes it.
 4. A connection carries one request at a time. Bytes that come without one (before a request, after the end of a reply)
    end the connection, so that they can never be read as the reply to the next request.
-5. At most one read is held that nobody has asked for. Until then no more is read, so a server that sends without end
-   waits.
+5. At most one read is held that nobody has asked for, or a short JSON text. Until then no more is read, so a server
+   that sends without end waits.
 6. Text from a server is never repeated in an error.
 """
 
@@ -25,7 +25,7 @@ import structlog
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from mcpguard.upstreams.exchange.endings import NoUsableAnswer, Unsent
-from mcpguard.upstreams.process.fair_reading import ConnectionTurns
+from mcpguard.upstreams.process.fair_reading import FREE_READS, ConnectionTurns
 from mcpguard.upstreams.transports.dialing import CHUNK, Dialer, Dialing
 from mcpguard.upstreams.transports.http_replies import BROKE_OFF, Reply
 from mcpguard.upstreams.transports.remotes import BadRemote, Header, Remote, RemotePlace
@@ -61,7 +61,7 @@ class Wire(asyncio.BufferedProtocol):
         self.poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
     async def exchange(self, request: bytes, place: RemotePlace) -> Reply:
-        """Send a request on an idle connection, and return its reply once the head has come.
+        """Send a request on an idle connection, and return its reply once the head has come, or all of a short one.
 
         Raises Unsent, or NoUsableAnswer: from the first byte on it is unknown whether the server has acted.
         """
@@ -95,6 +95,9 @@ class Wire(asyncio.BufferedProtocol):
             return
         if not reply.feed(self._view[:count]):
             self._fail(reply)
+            return
+        # Whoever waits for it is woken once. What comes in many small pieces is read with the others' turns in between.
+        if reply.is_short and not reply.is_whole and reply.reads < FREE_READS:
             return
         if not reply.is_whole and reply.content and not self._paused and not self.transport.is_closing():
             self._paused = True

@@ -22,8 +22,8 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from mcpguard.codec.messages import BadMessage, Failure
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Bounds, ServerError
 from mcpguard.upstreams.exchange.endings import NoUsableAnswer, TooLarge
-from mcpguard.upstreams.exchange.message_reader import ServerMessageReader
-from mcpguard.upstreams.process.fair_reading import ConnectionTurns, Work
+from mcpguard.upstreams.exchange.message_reader import LARGE, ServerMessageReader
+from mcpguard.upstreams.process.fair_reading import FREE_READS, ConnectionTurns, Work
 from mcpguard.upstreams.transports.remotes import RemotePlace
 
 JSON = b"application/json"
@@ -39,6 +39,7 @@ MOST_PER_BYTE = 17
 """Bytes that may come for each byte of a body: a chunk of one byte has six."""
 LONGEST_CHALLENGE = 2048
 _SWITCHING = 101
+_DIGITS = len(str(LARGE))
 _ONLY_ONCE = frozenset({b"content-length", b"transfer-encoding"})
 _UNPRINTABLE = re.compile(rb"[^\x20-\x7e]")
 BROKE_OFF = "the connection broke in the middle of the answer"
@@ -77,12 +78,14 @@ class Reply:
         """What has come of the body and was not taken yet."""
         self.is_whole = False
         self.is_plain = False
-        """Whether it is a JSON text, nothing more, that has come whole."""
+        """Whether it is a JSON text and nothing more."""
+        self.is_short = False
+        """Whether it is plain and says that it is short: it is waited for until it has come whole."""
         self.has_head = False
         self.ends_with_connection = False
         self.leaves_connection = False
         """Whether the connection can carry another request after this one."""
-        self.raw = self.received = 0
+        self.raw = self.received = self.reads = 0
         self.waiting: asyncio.Future[None] | None = None
         self.error: NoUsableAnswer | None = None
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
@@ -123,7 +126,11 @@ class Reply:
         if chunked is not None and (chunked.strip().lower() != b"chunked" or parser.get_http_version() != "1.1"):
             raise _Refused
         self.status, self.has_head = status, True
-        self.ends_with_connection = chunked is None and b"content-length" not in headers and status not in (204, 304)
+        length = headers.get(b"content-length")
+        self.ends_with_connection = chunked is None and length is None and status not in (204, 304)
+        self.is_plain = status == 200 and headers.get(b"content-type") == JSON and b"content-encoding" not in headers
+        if self.is_plain and length is not None:
+            self.is_short = len(length) <= _DIGITS and length.isdigit() and int(length) <= LARGE
 
     def on_body(self, data: bytes) -> None:
         self.content += data
@@ -134,11 +141,6 @@ class Reply:
             self.is_whole = True
             self.leaves_connection = self._parser.should_keep_alive()
             self._parser = None  # it refers to this reply: without this both would stay until garbage is collected
-            self.is_plain = (
-                self.status == 200
-                and self.headers.get(b"content-type") == JSON
-                and b"content-encoding" not in self.headers
-            )
 
     async def __aenter__(self) -> Self:
         return self
@@ -231,6 +233,7 @@ class Reply:
         """Take what has come. Returns false where the connection cannot be read any further."""
         began = time.thread_time() if self.work is not None else 0.0
         self.raw += len(data)
+        self.reads += 1
         if self._parser is None:
             return False
         try:
