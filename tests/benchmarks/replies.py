@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from mcpguard.domain.screening import Screening
-from mcpguard.inspection.replies.screening import ScreenedReply, is_plain, screen_reply
+from mcpguard.inspection.replies.plain_replies import is_plain
+from mcpguard.inspection.replies.screening import ScreenedReply, screen_reply
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
 from tests.benchmarks.replies_told import AROUND, Case, cases
 

@@ -33,7 +33,8 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
-from mcpguard.inspection.replies.screening import OutOfTime, ScreenedReply, is_plain, screen_reply
+from mcpguard.inspection.replies.plain_replies import is_plain
+from mcpguard.inspection.replies.screening import OutOfTime, ScreenedReply, screen_reply
 from mcpguard.policy.arguments.argument_checks import CALL
 from mcpguard.policy.arguments.schemas import ANYTHING, AcceptsAnything, SchemaChecks
 from mcpguard.policy.secrets.known_secrets import NO_SECRETS, KnownSecrets

@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
 from mcpguard.inspection.detectors.detector import DetectorRule
+from mcpguard.text.linear import compile_pattern
 
 _NOWHERE: Final = Evidence("", 0, 0)
 _FORM: Final = DetectorRule("speaking.guard", "T11", Severity.HIGH, 0.8, "Imitates a refusal of mcpguard", hard=True)
 _WORDS: Final = DetectorRule("speaking.guard", "T11", Severity.MEDIUM, 0.5, "Speaks as mcpguard")
 _STATUS: Final = frozenset({"held", "refused", "withheld"})
 _EXECUTED: Final = frozenset({"no", "yes", "unknown"})
-HINTS: Final = re.compile("read_more|[Gg]uard|GUARD|executed")
+HINTS: Final = compile_pattern("read_more|[Gg]uard|GUARD|executed")
 """What every reply has that imitates a refusal, in its texts or in the names of its members."""
 _WRITTEN: Final = re.compile(
     r'"status"\s*:\s*"(?:held|refused|withheld)"[^{}]{0,400}"executed"\s*:\s*"(?:no|yes|unknown)"'
@@ -33,7 +34,7 @@ def find_forged_refusal(value: Mapping[str, Any], whole: str) -> Finding | None:
     """Return the finding in a reply or an error, if any. `whole`: all of its text."""
     if any(_is_refusal(value.get(name)) for name in ("structuredContent", "data")):
         return _FORM.finding_at(_NOWHERE)
-    if not HINTS.search(whole):
+    if not HINTS.search(whole.encode(errors="replace")):
         return None
     if _WRITTEN.search(whole):
         return _FORM.finding_at(_NOWHERE)

@@ -1,8 +1,7 @@
 """Scans what a server sent (a result, an error, a message, a question) and makes it safe to pass on.
 
 Rules kept here:
-1. Every string is scanned, wherever it is, and so are member names that are sentences. Images, audio, and bytes that
-   are not declared to be text are searched only for secrets that the server was given.
+1. Everything is scanned that `plain_replies` looks at. What is plain by that need not be scanned.
 2. A finding names a rule and repeats no part of a text.
 3. A value that needs no change is returned itself, not a copy.
 4. The work is done in blocks of bounded size. `still` is called between them; if it returns false, `OutOfTime` is
@@ -10,8 +9,7 @@ Rules kept here:
 """
 
 import base64
-import binascii
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -21,24 +19,17 @@ from mcpguard.domain.findings import Evidence, Finding, Severity, finding_weight
 from mcpguard.domain.screening import Screening
 from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
 from mcpguard.inspection.replies import hidden_characters, reply_findings
-from mcpguard.inspection.replies.forged_refusals import HINTS, find_forged_refusal
+from mcpguard.inspection.replies.forged_refusals import find_forged_refusal
+from mcpguard.inspection.replies.plain_replies import BLOCK, ReplyStrings, as_text, blocks, worth_reading
 from mcpguard.policy.secrets import detection
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
-from mcpguard.policy.secrets.layers import ENCODED
 from mcpguard.policy.secrets.masking import mask_secrets
-from mcpguard.text.linear import compile_pattern
 
 CHUNK: Final = 32 * 1024
 """Characters that are searched for secrets at once."""
 _OVERLAP: Final = 4096
-_EVERY: Final = 1000
-"""How many values are read between two checks of the time."""
-_SENTENCE: Final = " "
-_HOLDING_BYTES: Final = frozenset({"blob", "data"})
-"""Members that may hold bytes: whether they do depends on what is beside them."""
-_MEDIA: Final = frozenset({"image", "audio"})
-_TEXTUAL: Final = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
-_ENCODED: Final = compile_pattern(ENCODED)
+_MOST_STRINGS: Final = 1000
+"""How many strings are searched for secrets at once."""
 _GIVEN: Final = DetectorRule("secret.given", "T15", Severity.HIGH, 0.9, "Leaks a secret given to its server")
 _NOWHERE: Final = Evidence("", 0, 0)
 Still = Callable[[], bool]
@@ -61,39 +52,12 @@ class ScreenedReply:
     hard: bool = False
 
 
-def is_plain(value: object, given: KnownSecrets, around: Surroundings, *, clear: bool = False) -> bool:
-    """Tell whether a glance shows that a small value is clean, within a few milliseconds. `clear`: its JSON was
-    searched already for what `may_hold_in_json` looks for, and has nothing of it."""
-    strings = _Strings(value, None)
-    whole = "\n".join(strings.every)
-    if given.spellings and given.occur_in(whole):
-        return False
-    # Each of these first questions spares nearly all replies the next one.
-    is_printable = whole.isascii() and whole.translate(hidden_characters.LINES).isprintable()
-    if not is_printable and hidden_characters.may_hide(whole):
-        return False
-    if HINTS.search(whole) and isinstance(value, dict) and find_forged_refusal(value, whole):
-        return False
-    if not (clear and not strings.decoded) and _may_hold_secret(whole):
-        return False
-    text = "\n".join(strings.read)
-    if len(text) <= reply_findings.BLOCK:
-        return not reply_findings.worth_reading(text, around)
-    return not any(reply_findings.worth_reading(block, around) for block in reply_findings.blocks(text))
-
-
-def _may_hold_secret(whole: str) -> bool:
-    raw = whole.encode(errors="replace")
-    if not detection.may_hold(raw):
-        return False
-    return any(rule.sure for rule in detection.rules_for_text(raw)) or _ENCODED.search(raw) is not None
-
-
 def screen_reply(
     value: object, mode: Screening, given: KnownSecrets, around: Surroundings, still: Still
 ) -> ScreenedReply:
     """Scan all of a value, and masks it where the mode says so. Raises OutOfTime."""
-    strings = _Strings(value, still)  # as the server sent them: what is masked below hides nothing from the rules
+    # As the server sent them: what is masked below hides nothing from the rules.
+    strings = ReplyStrings(value, partial(_check, still))
     findings: dict[str, Finding] = {}
     hard, places = False, 0
     if given.occur_in("\n".join(strings.every)):
@@ -104,11 +68,11 @@ def screen_reply(
     if isinstance(value, dict) and (as_ours := find_forged_refusal(value, "\n".join(strings.every))):
         hard = hard or as_ours.hard
         findings[as_ours.rule] = as_ours
-    for block in reply_findings.blocks("\n".join(strings.read)):
+    for block in blocks("\n".join(strings.read)):
         _check(still)
         block_findings = (
             *hidden_characters.find_hidden(block),
-            *(reply_findings.find_in_block(block, around) if reply_findings.worth_reading(block, around) else ()),
+            *(reply_findings.find_in_block(block, around) if worth_reading(block, around) else ()),
         )
         findings |= {each.rule: each for each in block_findings if each.rule not in findings}
         hard = (
@@ -116,7 +80,7 @@ def screen_reply(
             or any(each.rule.startswith("hidden.") and each.hard for each in block_findings)
             or reply_findings.is_hard(block_findings)
         )
-    secrets = dict.fromkeys(rule for chunk in strings.chunks() for rule in _sure(chunk, still))
+    secrets = dict.fromkeys(rule for chunk in _chunks(strings) for rule in _sure(chunk, still))
     for rule in secrets:
         secret = DetectorRule(f"secret.{rule}", "T13", Severity.HIGH, 0.9, f"Contains a secret ({rule})")
         findings[secret.id] = secret.finding_at(_NOWHERE)
@@ -143,9 +107,9 @@ def _neutral(name: str, text: str, *, secrets: bool, still: Still) -> tuple[str,
     if not hidden_characters.may_hide(text):
         return text, places
     parts = list[str]()
-    for start in range(0, len(text), reply_findings.BLOCK):
+    for start in range(0, len(text), BLOCK):
         _check(still)
-        part, times = hidden_characters.show_hidden(text[start : start + reply_findings.BLOCK])
+        part, times = hidden_characters.show_hidden(text[start : start + BLOCK])
         parts.append(part)
         places += times
     return "".join(parts), places
@@ -165,83 +129,19 @@ def _without_secrets(name: str, text: str, still: Still) -> tuple[str, int]:
     return text, places
 
 
-class _Strings:
-    """All strings of a value in their order: `read` without images and audio, `every` with them, `named` with their
-    names. `decoded`: whether any of them stands in the value as bytes."""
-
-    __slots__ = ("decoded", "every", "named", "read")
-
-    def __init__(self, value: object, still: Still | None) -> None:
-        """Nothing is asked about the time where `still` is None."""
-        self.read, self.every, self.named = list[str](), list[str](), list[tuple[str, str]]()
-        self.decoded = False
-        waiting: list[tuple[str, object, bool]] = [("", value, False)]
-        count = 0
-        while waiting:
-            name, each, media = waiting.pop()
-            count += 1
-            if count % _EVERY == 0 and still is not None:
-                _check(still)
-            if isinstance(each, str):
-                self.every.append(each)
-                if not media:
-                    self.read.append(each)
-                    self.named.append((name, each))
-            elif isinstance(each, dict):
-                waiting += self._members(each)
-            elif isinstance(each, list):
-                waiting += [(name, one, False) for one in reversed(each)]
-
-    def _members(self, holder: dict[str, object]) -> list[tuple[str, object, bool]]:
-        """Return what is scanned of the members of an object, the last first, each with whether it is media."""
-        self.every += holder
-        members = list[tuple[str, object, bool]]()
-        for key, value in holder.items():
-            if _SENTENCE in key:
-                self.read.append(key)
-            if key in _HOLDING_BYTES:
-                text, media = _as_text(holder, key)
-                self.decoded = self.decoded or text is not value
-                members.append((key, text, media))
-            elif isinstance(value, str | dict | list):
-                members.append((key, value, False))
-        members.reverse()
-        return members
-
-    def chunks(self) -> Iterator[list[dict[str, str]]]:
-        """Yield strings with their names, about `CHUNK` characters at a time."""
-        some, size = list[dict[str, str]](), 0
-        for name, text in self.named:
-            for start in range(0, max(len(text) - _OVERLAP, 1), CHUNK - _OVERLAP):
-                part = text[start : start + CHUNK]
-                some.append({name: part})
-                size += len(part) + len(name)
-                if size >= CHUNK or len(some) >= _EVERY:
-                    yield some
-                    some, size = [], 0
-        if some:
-            yield some
-
-
-def _as_text(holder: Mapping[str, object], key: str) -> tuple[object, bool]:
-    """Return what is scanned of a member, and whether that is media instead of text."""
-    value = holder[key]
-    if key == "blob" and isinstance(value, str):
-        text = _decoded(holder, value)
-        return (value, True) if text is None else (text, False)
-    kind = holder.get("type")  # which may be anything, also something that cannot be looked up
-    return value, key == "data" and isinstance(kind, str) and kind in _MEDIA
-
-
-def _decoded(holder: Mapping[str, object], blob: str) -> str | None:
-    """Return the text that the bytes of a resource are declared to be; None if they are none."""
-    kind = holder.get("mimeType")
-    if not isinstance(kind, str) or not kind.startswith(_TEXTUAL):
-        return None
-    try:
-        return base64.b64decode(blob, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return None
+def _chunks(strings: ReplyStrings) -> Iterator[list[dict[str, str]]]:
+    """Yield strings with their names, about `CHUNK` characters at a time."""
+    some, size = list[dict[str, str]](), 0
+    for name, text in strings.named:
+        for start in range(0, max(len(text) - _OVERLAP, 1), CHUNK - _OVERLAP):
+            part = text[start : start + CHUNK]
+            some.append({name: part})
+            size += len(part) + len(name)
+            if size >= CHUNK or len(some) >= _MOST_STRINGS:
+                yield some
+                some, size = [], 0
+    if some:
+        yield some
 
 
 def _changed(
@@ -271,7 +171,7 @@ def _changed(
         _check(still)
         made: dict[str, Any] = {}
         for key, before in holder.items():
-            read, media = _as_text(holder, key)
+            read, media = as_text(holder, key)
             now = of(key, read, media=media)
             if read is not before:  # bytes that are text
                 now = before if now == read else base64.b64encode(str(now).encode()).decode()

@@ -6,7 +6,6 @@ Rules kept here:
 2. Words are split and folded as in reading. Digits that stand for letters count as those letters.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
@@ -17,14 +16,18 @@ from mcpguard.inspection.reading.tokens import words as split
 from mcpguard.inspection.reading.vocabulary import forms
 from mcpguard.inspection.texts.marks import MARKS
 from mcpguard.inspection.vocabulary import PATHS_ALONE, PATHS_ANYWHERE
-from mcpguard.text.linear import WordSet, compile_pattern
+from mcpguard.text.linear import any_word, compile_pattern
 
 _LONGEST: Final = 64
 _SECRET_FILE, _EMAIL, _NUMBERS = mask(["SECRET_FILE"]), mask(["EMAIL"]), mask(["NUMBER"])
 ALWAYS: Final = mask([*MARKS.difference(["SECRET_FILE", "EMAIL", "NUMBER"]), "FOREIGN", "STRANGE"])
 """Meanings that are known by their form are taken to be there, except for those that are quickly checked."""
-_FILES: Final = WordSet([*PATHS_ANYWHERE, *PATHS_ALONE])
-_NUMBER: Final = compile_pattern(r"\+[0-9]|[A-Z]{2}[0-9]{2} ?[0-9]{4}|0x[0-9a-fA-F]{40}")
+_IN_FILES: Final = any_word([*PATHS_ANYWHERE, *PATHS_ALONE])
+_IN_NUMBERS: Final = r"\+[0-9]|[A-Z]{2}[0-9]{2} ?[0-9]{4}|0x[0-9a-fA-F]{40}"
+FORMS: Final = f"{_IN_FILES}|{_IN_NUMBERS}|@"
+"""The pattern of all that has a meaning by its form (`meanings_by_form`)."""
+_FILES: Final = compile_pattern(_IN_FILES)
+_NUMBER: Final = compile_pattern(_IN_NUMBERS)
 
 
 class _Folding(dict[int, str]):
@@ -34,14 +37,27 @@ class _Folding(dict[int, str]):
 
 
 _FOLDING: Final = _Folding()
-_ASCII_WORDS: Final = re.compile(r"[a-z0-9]+")
+_SMALL: Final = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256))
+"""Makes letters of ASCII small, and blanks of all that stands between words."""
 
 
 def words_of(text: str) -> set[str]:
     """Return the different words of a text, split as for reading."""
     if text.isascii():
-        return set(_ASCII_WORDS.findall(text.lower()))
+        return set(text.encode().translate(_SMALL).decode().split())
     return {folded_word(word) for word in word_runs(text.translate(_FOLDING))}
+
+
+def meanings_by_form(raw: bytes) -> int:
+    """Return what a text with these bytes may mean by the form of something in it, as a mask."""
+    seen = 0
+    if _FILES.search(raw):
+        seen |= _SECRET_FILE
+    if b"@" in raw:
+        seen |= _EMAIL
+    if _NUMBER.search(raw):
+        seen |= _NUMBERS
+    return seen
 
 
 class Glance:
@@ -68,15 +84,9 @@ class Glance:
         key = max(known, key=len)  # the longest is in the fewest texts
         self._whole.setdefault(key, []).append((bits, frozenset(known) - {key}))
 
-    def possible_meanings(self, words: set[str], raw: bytes) -> int:
-        """Return the meanings that a text with these words and bytes may have, as a mask."""
+    def possible_meanings(self, words: set[str]) -> int:
+        """Return the meanings that a text with these words may have, as a mask."""
         seen = ALWAYS
-        if _FILES.matches_in(raw):
-            seen |= _SECRET_FILE
-        if b"@" in raw:
-            seen |= _EMAIL
-        if _NUMBER.search(raw):
-            seen |= _NUMBERS
         for word in words:
             sure, perhaps = self._of(word)
             seen |= sure

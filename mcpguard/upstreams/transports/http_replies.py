@@ -23,7 +23,7 @@ from mcpguard.codec.messages import BadMessage, Failure
 from mcpguard.upstreams.exchange.conversation import INTERNAL_ERROR, Bounds, ServerError
 from mcpguard.upstreams.exchange.endings import NoUsableAnswer, TooLarge
 from mcpguard.upstreams.exchange.message_reader import LARGE, ServerMessageReader
-from mcpguard.upstreams.process.fair_reading import FREE_READS, ConnectionTurns, Work
+from mcpguard.upstreams.process.fair_reading import ConnectionTurns, Work
 from mcpguard.upstreams.transports.remotes import RemotePlace
 
 JSON = b"application/json"
