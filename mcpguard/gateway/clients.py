@@ -11,6 +11,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.subscribed_uris import SubscribedUris
+from mcpguard.gateway.views import ScopedCatalog
 from mcpguard.policy.asks import askable_kinds
 from mcpguard.text.visible import visible
 
@@ -31,6 +32,7 @@ class Client:
     `capabilities` is what the client declares it can be asked for. `session` names its session or stream, if there is
     one. `tell` sends what belongs to no request. The owner of the client closes `subscribed` when the client has gone.
     `askable` are the kinds of question that a modern client can be asked; the other era is asked in another way.
+    `seen`: the part of the catalog that this client saw last.
     """
 
     door: str
@@ -45,6 +47,7 @@ class Client:
     tell: Callable[[Notification], None] = _nobody
     subscribed: SubscribedUris = field(default_factory=SubscribedUris)
     askable: frozenset[AskKind] = frozenset()
+    seen: ScopedCatalog | None = None
 
 
 def modern_client(

@@ -133,7 +133,8 @@ class Methods:
             if FORMS.check is None:
                 await FORMS.load()
             validate("initialize", envelope.HANDSHAKE[-1], params)
-            self._count_handshake(client)
+            if wait := self._guard.calls.count_handshake(client.caller):
+                raise BudgetSpent(wait)  # noqa: TRY301 - as it is refused for everything else
             greeting = await self._greeting.greet(client, "initialize")
         except BudgetSpent:
             raise
@@ -144,10 +145,6 @@ class Methods:
         client.name = client_name(params["clientInfo"])
         client.capabilities = can_do(params["capabilities"])
         return Result(request.id, {"protocolVersion": client.version, **greeting})
-
-    def _count_handshake(self, client: Client) -> None:
-        if wait := self._guard.calls.count_handshake(client.caller):
-            raise BudgetSpent(wait)
 
     def take_notification(self, client: Client, method: str) -> None:
         """Act on a client's notification, if it concerns the servers."""
@@ -165,7 +162,10 @@ class Methods:
 
     def tool(self, client: Client, name: str) -> NamedTool:
         """Return what a client means by the name of a tool, with its entry if it is offered to the client."""
-        return self._views.in_scope(self._publisher.catalog, client.caller.scope).tool(client.face, name)
+        whole, seen = self._publisher.catalog, client.seen
+        if seen is None or seen.whole is not whole:
+            seen = client.seen = self._views.in_scope(whole, client.caller.scope)
+        return seen.tools.get((client.face.key, name)) or seen.tool(client.face, name)
 
     def close(self) -> None:
         """Answer every request that would otherwise stay open for long."""
@@ -231,9 +231,8 @@ class Methods:
 
     def _get_prompt(self, exchange: Exchange, params: Params) -> Awaitable[dict[str, Any]]:
         client = exchange.client
-        capability = client.face.named_capability(
-            self._seen_by(client), CapabilityKind.PROMPT, fitting_name(params["name"])
-        )
+        name = fitting_name(params["name"])
+        capability = client.face.named_capability(self._seen_by(client), CapabilityKind.PROMPT, name)
         return self._make(exchange, "prompts/get", capability, {**params, "name": capability.name})
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:

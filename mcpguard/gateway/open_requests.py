@@ -19,29 +19,26 @@ class OpenRequests:
     def __init__(self) -> None:
         self._of: dict[str, set[anyio.CancelScope]] = {}
 
-    def begin(self, caller: str, scope: anyio.CancelScope) -> None:
-        """Count a scope, which is about to be entered, as open in the caller's name; revoking the caller leaves it."""
-        self._of.setdefault(caller, set()).add(scope)
-
-    def end(self, caller: str, scope: anyio.CancelScope) -> None:
-        """Count a scope as open no more."""
-        of = self._of[caller]
-        of.discard(scope)
-        if not of:
-            del self._of[caller]
-
     @contextmanager
     def hold_open(self, caller: str) -> Iterator[None]:
         """Count the block as open in the caller's name; revoking the caller leaves it."""
         scope = anyio.CancelScope()
-        self.begin(caller, scope)
+        of = self._of.setdefault(caller, set())
+        of.add(scope)
         try:
             with scope:
                 yield
         finally:
-            self.end(caller, scope)
+            of.discard(scope)
+            if not of:
+                del self._of[caller]
 
     def end_caller(self, caller: str) -> None:
         """End everything open in this caller's name within half a second."""
         for scope in self._of.get(caller, ()):
-            scope.deadline = min(scope.deadline, anyio.current_time() + LAST_WORDS)
+            give_last_words(scope)
+
+
+def give_last_words(scope: anyio.CancelScope) -> None:
+    """End what runs in a scope within half a second."""
+    scope.deadline = min(scope.deadline, anyio.current_time() + LAST_WORDS)

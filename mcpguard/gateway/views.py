@@ -22,18 +22,20 @@ class ScopedCatalog:
     """The part of one catalog that is in a scope, and what was looked up in it by the names of its tools."""
 
     def __init__(self, catalog: Catalog, scope: Scope) -> None:
+        self.whole = catalog
         self.catalog = catalog.restrict_to(partial(is_server_in_scope, scope))
+        self.tools: dict[tuple[str, str], NamedTool] = {}
+        """What was looked up, by the face and the name there."""
         self._scope = scope
-        self._tools: dict[tuple[str, str], NamedTool] = {}
 
     def tool(self, face: AgentFace, name: str) -> NamedTool:
         """Return what a name means at a face."""
-        named = self._tools.get((face.key, name))
+        named = self.tools.get((face.key, name))
         if named is None:
             capability = face.named_capability(self.catalog, CapabilityKind.TOOL, name)
             named = capability, self.find(capability)
             if named[1] is not None:  # only what there is: names that agents invent are without end
-                self._tools[face.key, name] = named
+                self.tools[face.key, name] = named
         return named
 
     def find(self, capability: Capability) -> CatalogEntry | None:

@@ -18,6 +18,8 @@ from tests.simulators.client import RawClient
 from tests.simulators.script import Script
 
 PACKAGE = f"{Path(mcpguard.__file__).parent}/"
+LOOP = "app/loop.py"
+"""The event loop, which the client and the played server use as well."""
 RULES = "policy/rules/"
 """One rule is one file, and each call is judged by all of them: they are not counted."""
 PARTS = ("<listcomp>", "<dictcomp>", "<setcomp>")
@@ -49,7 +51,7 @@ class CallPath:
         if frame.f_code.co_filename == GENERATED:
             if frame.f_code.co_name in ("__init__", "__new__"):
                 self._see_value(frame)
-        elif (file := _ours(frame)) and not file.startswith(RULES):
+        elif (file := _ours(frame)) and not file.startswith((RULES, LOOP)):
             if frame.f_code.co_name not in PARTS:
                 self.functions[file, frame.f_code.co_qualname] += 1
             nested = [*_coroutines(frame)]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.gateway.call_path import following
 
-MOST = {"stdio": (57, 204, 11, 15), "http": (58, 208, 13, 15)}
+MOST = {"stdio": (49, 160, 11, 12), "http": (51, 169, 13, 12)}
 """How many files, functions, nested coroutines and kinds of values a plain call on the direct face enters at most, by
 the transport of its server. These figures only ever become smaller.
 """

@@ -64,10 +64,16 @@ def call(**arguments: object) -> Arguments:
     return Arguments("tools/call", {"name": "echo", "arguments": arguments})
 
 
+def seen(given: Arguments, checking: CallArgumentChecks, known: ServerState, pinned: Pin | None) -> Arguments:
+    """As the rules see them beside what is in force."""
+    given.beside = checking, known, pinned
+    return given
+
+
 def test_arguments_are_compared_with_the_definition_that_is_listed() -> None:
     checking, known = CallArgumentChecks(Settings()), offering({"name": "echo", "inputSchema": STRICT})
-    assert call(a=1).look(checking, known, pin("1")).unfit is None
-    found = call().look(checking, known, pin("1")).unfit
+    assert seen(call(a=1), checking, known, pin("1")).unfit is None
+    found = seen(call(), checking, known, pin("1")).unfit
     assert found is not None
     assert (found.reason, found.detail.path) == (Reason.ARGUMENTS_INVALID, "$.a")
 
@@ -75,26 +81,26 @@ def test_arguments_are_compared_with_the_definition_that_is_listed() -> None:
 def test_another_definition_means_another_comparison_and_the_same_one_does_not() -> None:
     checking, carried = CallArgumentChecks(Settings()), call()
     known = offering({"name": "echo"})
-    assert carried.look(checking, known, pin("1")).unfit is None
+    assert seen(carried, checking, known, pin("1")).unfit is None
     known.listing = Listing(tools=({"name": "echo", "inputSchema": STRICT},))
-    assert carried.look(checking, known, pin("1")).unfit is None, "what was found out stands for the fingerprint"
-    assert carried.look(checking, known, pin("2")).unfit is not None
+    assert seen(carried, checking, known, pin("1")).unfit is None, "what was found out stands for the fingerprint"
+    assert seen(carried, checking, known, pin("2")).unfit is not None
 
 
 @pytest.mark.parametrize("schema", [None, {}, True, {"type": "object"}])
 def test_no_arguments_are_an_empty_object_and_what_is_no_object_is_refused(schema: object) -> None:
     checking, known = CallArgumentChecks(Settings()), offering({"name": "echo", "inputSchema": schema})
     for params in ({"name": "echo"}, {"name": "echo", "arguments": None}):
-        assert Arguments("tools/call", params).look(checking, known, pin("1")).unfit is None
+        assert seen(Arguments("tools/call", params), checking, known, pin("1")).unfit is None
     for given_ in ([1], "canary", 7, False):
-        found = Arguments("tools/call", {"arguments": given_}).look(checking, known, pin("1")).unfit
+        found = seen(Arguments("tools/call", {"arguments": given_}), checking, known, pin("1")).unfit
         assert found is not None
         assert (found.reason, found.detail.path, found.detail.expected) == (Reason.ARGUMENTS_INVALID, "$", "an object")
 
 
 def test_a_definition_that_is_not_there_lets_nothing_through() -> None:
     for known in (offering(), offering({"name": "other"}), offering({"name": 7})):
-        found = call().look(CallArgumentChecks(Settings()), known, pin("1")).unfit
+        found = seen(call(), CallArgumentChecks(Settings()), known, pin("1")).unfit
         assert found is not None
         assert found.reason is Reason.ARGUMENTS_UNVERIFIABLE
 
@@ -104,21 +110,21 @@ def test_exactly_what_exceeds_a_limit_is_too_large(value: object, deepest: int, 
     carried = call(a=value)
     checking = CallArgumentChecks(Settings())
     checking.largest, checking.deepest = len(dumps(carried.params)) + room, deepest
-    found = carried.look(checking, offering(), pin("1")).too_large
+    found = seen(carried, checking, offering(), pin("1")).too_large
     assert (found is None) == (room >= 0 and levels(carried.params) <= deepest)
 
 
 def test_only_tools_and_prompts_have_a_description_of_what_they_are_given() -> None:
     known = offering()
     for method in ("resources/read", "completion/complete", "resources/subscribe"):
-        assert Arguments(method, {"uri": "a://b"}).look(CallArgumentChecks(Settings()), known, pin("1")).unfit is None
+        assert seen(Arguments(method, {"uri": "a://b"}), CallArgumentChecks(Settings()), known, pin("1")).unfit is None
 
 
 def test_secrets_are_looked_for_once() -> None:
     for text, reads in (("x", 0), ("ghp_", 2)):
         Counting.reads = 0
         carried = Arguments("tools/call", {"arguments": Counting(a=text)})
-        look = carried.look(CallArgumentChecks(Settings()), offering(), pin("1"))
+        look = seen(carried, CallArgumentChecks(Settings()), offering(), pin("1"))
         assert carried.found is None, "nobody has asked yet"
         assert look.secret is None
         assert look.secret is None
@@ -131,18 +137,18 @@ def test_schemas_that_are_kept_stay_few_and_small() -> None:
     for at in range(many):
         schema = {"type": "object", "properties": {"a": {"description": "x" * 200_000}, "b": {"const": at}}}
         known = offering({"name": "echo", "inputSchema": schema})
-        assert call(b=at).look(checking, known, pin(f"{at:x}")).unfit is None
+        assert seen(call(b=at), checking, known, pin(f"{at:x}")).unfit is None
         assert checking._size <= module.MOST_BYTES
     assert len(checking._schemas) < many
     for at in range(MOST_SCHEMAS + 10):
-        assert call().look(checking, offering({"name": "echo"}), pin(f"{at:x}")).unfit is None
+        assert seen(call(), checking, offering({"name": "echo"}), pin(f"{at:x}")).unfit is None
     assert len(checking._schemas) == MOST_SCHEMAS
 
 
 def test_a_schema_that_is_kept_is_not_read_again() -> None:
     checking, known = CallArgumentChecks(Settings()), offering({"name": "echo", "inputSchema": STRICT})
-    assert call().look(checking, known, pin("1")).unfit is not None
+    assert seen(call(), checking, known, pin("1")).unfit is not None
     known.listing = Listing(tools=({"name": "echo", "inputSchema": "unreadable"},))
-    found = call().look(checking, known, replace(pin("1"), generation=7)).unfit
+    found = seen(call(), checking, known, replace(pin("1"), generation=7)).unfit
     assert found is not None
     assert found.reason is Reason.ARGUMENTS_INVALID

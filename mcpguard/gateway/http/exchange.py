@@ -93,8 +93,9 @@ class HttpExchange:
         self.is_strange = head.is_foreign or is_crowded or not self.fits
         """Whether it may have to be refused, whoever its caller is."""
         self.id: Id | None = None
+        self.caller = ""
         self.scope: anyio.CancelScope
-        """Within which the request is answered."""
+        """In whose name the request is answered, and within what."""
         self.left: Callable[[], None] | None = None
         self.has_left = False
         self.headers: tuple[tuple[bytes, bytes], ...] = ()
@@ -143,7 +144,8 @@ class HttpExchange:
             raise HttpRefusal(408, INVALID_REQUEST, "the request body did not arrive in time", "slow body")
         if self.disconnected:
             raise ClientLeft
-        self.check_size()
+        if len(self.body) > self._longest:
+            self.check_size()
 
     def _be_late(self) -> None:
         self._is_late = True

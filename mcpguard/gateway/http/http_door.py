@@ -32,7 +32,7 @@ from mcpguard.gateway.http.sessions import Sessions
 from mcpguard.gateway.identity import Unauthorized
 from mcpguard.gateway.message_reader import LARGE, AgentMessageReader
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.open_requests import OpenRequests
+from mcpguard.gateway.open_requests import give_last_words
 from mcpguard.gateway.subscriptions.list_news import ListNews
 from mcpguard.gateway.wire import REFUSED
 from mcpguard.guard.guard import Guard
@@ -65,7 +65,7 @@ class HttpDoor:
         self._endpoints = Endpoints(guard)
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
-        self._guests = OpenRequests()
+        self._open: set[HttpExchange] = set()
         self._shares = Shares(limits.of_caller, limits.of_agents)
 
     def tell(self, changed: CatalogChange) -> None:
@@ -79,7 +79,9 @@ class HttpDoor:
 
     def end_caller(self, caller: str) -> None:
         """End what is open in the name of a caller that was revoked."""
-        self._guests.end_caller(caller)
+        for exchange in self._open:
+            if exchange.caller == caller:
+                give_last_words(exchange.scope)
         self.sessions.end_caller(caller)
 
     async def answer(self, exchange: HttpExchange) -> None:
@@ -94,13 +96,13 @@ class HttpDoor:
             callers, credential = self._guard.callers, exchange.head.credential
             caller = callers.anonymous if credential.is_local else None
             caller = caller or credential.caller(callers)
-            scope = exchange.scope = anyio.CancelScope()
-            self._guests.begin(caller.id, scope)
+            exchange.scope, exchange.caller = anyio.CancelScope(), caller.id
+            self._open.add(exchange)
             try:
-                with scope:
+                with exchange.scope as scope:
                     await self._take(exchange, caller)
             finally:
-                self._guests.end(caller.id, scope)
+                self._open.discard(exchange)
             if scope.cancelled_caught and not exchange.has_left and not exchange.response_started:
                 raise Unauthorized(Reason.CALLER_REVOKED.sentence)  # noqa: TRY301 - as it is refused before it is read
         except (Unauthorized, UncountedRefusal, HttpRefusal, BadMessage, Crowded) as refusal:

@@ -48,7 +48,6 @@ from mcpguard.ledger.entries import Entry
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.policy.budgets import CallBudgets
 from mcpguard.settings.model import Settings
-from mcpguard.store.engine.backend import Connection
 from mcpguard.upstreams.exchange.conversation import ServerError
 from mcpguard.upstreams.supervise.fleet import PlaceRequest
 
@@ -109,8 +108,11 @@ class Calls:
         ):
             if part is not None:
                 opening = call.take_part(part, opening)
-            call.client = self._client_for(call, opening, counterpart)
-            entry = self._ledger.open(opening, partial(self._still, call))
+            permitted = partial(services.servers.may_ask, asked.capability.server)
+            objected = partial(services.judging.objection_while_running, call.asked)
+            call.client = ClientQuestions(counterpart, opening, permitted, objected, self._desk, services.screener)
+            keep = None if part is None else part.store
+            entry = self._ledger.open(opening, partial(services.still_holds, judged, asked.caller, keep))
             try:
                 async with entry:
                     await self._work(call, entry)
@@ -128,12 +130,6 @@ class Calls:
         if outcome.kind is OutcomeKind.ANSWERED and outcome.reason is None and call.result is not None:
             return CallResult(opening.entry, outcome, envelope.with_meta(call.result, envelope.BY_SERVER))
         return tell_failure(services, call, opening, outcome)
-
-    def _still(self, call: OpenCall, connection: Connection) -> bool:
-        """Tell whether the verdict still holds in the transaction that stores the opening. Stores what becomes of a
-        hold, too."""
-        rests = self._services.rests(call.judged, call.asked.caller, connection)
-        return rests and (call.part is None or call.part.store(connection))
 
     async def _work(self, call: OpenCall, entry: Entry) -> None:
         """Do the call, from the stored verdict on, and say in its entry how it ended."""
@@ -233,12 +229,6 @@ class Calls:
             arguments=body,
         )
         return bodies.mask_texts(opening)
-
-    def _client_for(self, call: OpenCall, opening: Opening, counterpart: Counterpart) -> ClientQuestions:
-        """The client, in the form in which the server may ask it something."""
-        permitted = partial(self._services.servers.may_ask, call.asked.capability.server)
-        objected = partial(self._services.judging.objection_while_running, call.asked)
-        return ClientQuestions(counterpart, opening, permitted, objected, self._desk, self._services.screener)
 
     async def _judge_after_waiting(self, call: OpenCall) -> JudgedCall:
         # A call that waits for a first connection or a listing can be cut off, too.

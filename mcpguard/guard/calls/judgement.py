@@ -90,6 +90,9 @@ class CallJudge:
             connected, listing = (
                 (True, known.listing) if is_kept else self._servers.connection_and_listing(capability.server)
             )
+            given = subject.given
+            if given is not None:
+                given.beside = self._servers.checking, known, pin
             situation = Situation(
                 subject.caller,
                 capability,
@@ -103,7 +106,7 @@ class CallJudge:
                 and is_under_prefix(known.upstream.prefixes, capability.name),
                 blocked=own is not None and own.standing is CapabilityStanding.BLOCKED,
                 stated=subject.stated,
-                arguments=subject.given.look(self._servers.checking, known, pin) if subject.given else None,
+                arguments=given,
                 spent=exhausted_budget(subject.caller, capability) if exhausted_budget else None,
                 needs_tasks=pin is not None and pin.kind is CapabilityKind.TOOL and pin.name in known.index[2],
             )

@@ -14,6 +14,7 @@ from mcpguard.guard.calls.screening import Screener
 from mcpguard.guard.servers.running_calls import RunningCalls
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.traffic.events import CallCourse, CallEvents, CallStage
+from mcpguard.ledger.entries import Still
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import generations
 from mcpguard.upstreams.supervise.fleet import Fleet
@@ -44,15 +45,18 @@ class CallServices:
         await self.servers.catch_up(server)
         await self.callers.catch_up()
 
-    def rests(self, judged: JudgedCall, caller: Caller, connection: Connection) -> bool:
-        """Tell whether the store has what a verdict on a call of this caller rests on."""
+    def still_holds(self, judged: JudgedCall, caller: Caller, keep: Still | None, connection: Connection) -> bool:
+        """Tell whether the store has what a verdict on a call of this caller rests on, in the transaction that stores
+        the verdict. `keep` stores there what becomes of a hold, and tells whether it still may.
+        """
         upstream, pin = judged.upstream, judged.pin
-        return generations.are_current(
+        are_current = generations.are_current(
             connection,
             None if upstream is None else (upstream.id, upstream.generation),
             None if pin is None else (pin.id, pin.generation),
             None if caller.id in self.callers.unstored else caller.id,
         )
+        return are_current and (keep is None or keep(connection))
 
     async def judge_again(self, call: "OpenCall") -> JudgedCall:
         """Judge a call once more, as soon as it is known whether its server still offers what was approved."""

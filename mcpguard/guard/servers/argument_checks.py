@@ -9,18 +9,20 @@ Rules kept here:
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.objections import Detail, Objection
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.servers.listings import Definition
 from mcpguard.domain.servers.pins import Pin
-from mcpguard.guard.servers.registry import ServerState
 from mcpguard.policy.arguments.argument_checks import CALL, GET, NO_OBJECT, check_prompt_arguments, nested_too_deeply
 from mcpguard.policy.arguments.schemas import UNVERIFIABLE, SchemaChecks, schema_checks
 from mcpguard.policy.secrets.detection import NOTHING, FoundSecrets, find_secrets, may_hold_in_json
 from mcpguard.settings.model import Settings
+
+if TYPE_CHECKING:
+    from mcpguard.guard.servers.registry import ServerState
 
 MOST_SCHEMAS: Final = 4096
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -65,19 +67,17 @@ class Arguments:
         self.same: tuple[Fingerprint | None, bytes] | None = None
         """A digest that is the same for the same call, under the definition with this fingerprint."""
         self._compared: tuple[Fingerprint, Objection | None] | None = None
-
-    def look(self, checks: CallArgumentChecks, known: ServerState, pin: Pin | None) -> "Arguments":
-        """Let the rules see them beside the definition that is in force now. Nothing is checked before a rule asks."""
-        self._checks, self._known, self._pin = checks, known, pin
-        return self
+        self.beside: tuple[CallArgumentChecks, ServerState, Pin | None]
+        """What the rules see them beside: the definition that is in force now. Nothing is checked before one asks."""
 
     @property
     def too_large(self) -> Detail | None:
         """How they exceed the limits of size or depth; None if they do not."""
-        size, most = len(self.encoded), self._checks.largest
+        checks, _, _ = self.beside
+        size, most = len(self.encoded), checks.largest
         if size > most:
             return Detail(path="$", expected=f"at most {most} bytes, not {size}")
-        deepest = self._checks.deepest
+        deepest = checks.deepest
         if self.encoded.count(b"{") + self.encoded.count(b"[") <= deepest:
             return None  # too few brackets to be nested that deeply
         return nested_too_deeply(self.params, deepest)
@@ -85,7 +85,7 @@ class Arguments:
     @property
     def unfit(self) -> Objection | None:
         """How they differ from the definition in force; None if they do not."""
-        pin = self._pin
+        _, _, pin = self.beside
         if self.method not in (CALL, GET) or pin is None or pin.listed is None:
             return None
         # A call is judged several times, and compared with one definition only once.
@@ -100,10 +100,11 @@ class Arguments:
         if self.found is None:
             self.clear = not may_hold_in_json(self.encoded)
             self.found = NOTHING if self.clear else find_secrets(self.params)
-        return self.found.sure[0] if self._checks.refuses_secrets and self.found.sure else None
+        return self.found.sure[0] if self.found.sure and self.beside[0].refuses_secrets else None
 
     def _compare(self, pin: Pin, fingerprint: Fingerprint) -> Objection | None:
-        definition = self._known.definition(pin.kind, pin.name)
+        checking, known, _ = self.beside
+        definition = known.definition(pin.kind, pin.name)
         if definition is None:
             return UNVERIFIABLE
         given = self.params.get("arguments")
@@ -112,5 +113,5 @@ class Arguments:
         arguments = {} if given is None else given
         if not isinstance(arguments, dict):
             return NO_OBJECT
-        checks = self._checks.prepare_checks(definition, fingerprint, "inputSchema")
+        checks = checking.prepare_checks(definition, fingerprint, "inputSchema")
         return checks.objection_to(arguments, len(self.encoded))

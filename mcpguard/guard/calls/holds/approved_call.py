@@ -12,11 +12,9 @@ from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.holds.waiting_call import HoldPart
-from mcpguard.guard.calls.judgement import JudgedCall
 from mcpguard.guard.calls.open_call import MOST_TRIES, CallServices, OpenCall
 from mcpguard.guard.traffic.events import CallStage
 from mcpguard.ledger.entries import Entry, unconditionally
-from mcpguard.store.engine.backend import Connection
 
 
 async def wait_for_approval(services: CallServices, call: OpenCall, part: HoldPart, entry: Entry) -> Outcome | None:
@@ -46,7 +44,7 @@ async def _release_hold(services: CallServices, call: OpenCall, part: HoldPart, 
             await entry.release(judged.verdict, unconditionally)
             return Outcome.refusal(judged.verdict.reason)
         try:
-            await entry.release(judged.verdict, partial(_use_up, services, call, judged, part))
+            await entry.release(judged.verdict, partial(services.still_holds, judged, call.asked.caller, part.use_up))
         except Overtaken:
             await services.catch_up(call.asked.capability.server)
         else:
@@ -54,7 +52,3 @@ async def _release_hold(services: CallServices, call: OpenCall, part: HoldPart, 
             return None
     await entry.release(Deny(Reason.CAPABILITY_CHANGED), unconditionally)  # it changes faster than it can be judged
     return Outcome.refusal(Reason.CAPABILITY_CHANGED)
-
-
-def _use_up(services: CallServices, call: OpenCall, judged: JudgedCall, part: HoldPart, connection: Connection) -> bool:
-    return services.rests(judged, call.asked.caller, connection) and part.use_up(connection)
