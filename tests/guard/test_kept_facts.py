@@ -42,22 +42,24 @@ def tool(name: str) -> Pin:
 
 
 def step(registry: Registry, what: str, name: str, more: str) -> None:
-    """Change something as `standings` does: what calls are judged from is replaced, and never changed in place."""
+    """Change something as `standings` does: what calls are judged from is replaced, and the registry is told."""
     known = registry.find(name)
-    if what == "add" and known is None:
-        registry.add(server(name))
-    elif what == "load":
+    if what == "load":
         registry.load([server(name)], [])
-    elif known is None:
+    if known is None:
+        if what == "add":
+            registry.add(server(name))
         return
-    elif what == "bury":
+    if what == "bury":
         registry.bury(known)
-    elif what == "pin":
+        return
+    if what == "pin":
         known.pins = {**known.pins, (CapabilityKind.TOOL, more): tool(more)}
     elif what == "unpin":
         known.pins = {key: pin for key, pin in known.pins.items() if key[1] != more}
     elif what == "standing":
         known.upstream = replace(known.upstream, standing=UpstreamStanding(more))
+    registry.note_change()
 
 
 @given(STEPS)
@@ -67,7 +69,7 @@ def test_the_tools_beside_a_server_are_those_that_there_are_now(steps: list[tupl
     for each in steps:
         step(registry, *each)
         for name in NAMES:
-            found, known = beside(name), registry.find(name)
+            found, known = beside.kept.get(name) or beside(name), registry.find(name)
             fresh = Neighbours(registry).surroundings_of(known) if known is not None else None
             assert (found.own, found.others) == ((fresh.own, fresh.others) if fresh is not None else (frozenset(), {}))
 

@@ -133,7 +133,7 @@ class Screener:
         checks: SchemaChecks = ANYTHING
         if method == CALL and pin is not None and outcome.kind is OutcomeKind.ANSWERED:
             checks = self._servers.result_checks(server, pin)
-        given, around = self._given.get(server, NO_SECRETS), self._around(server)
+        given, around = self._given.get(server, NO_SECRETS), self._around.kept.get(server) or self._around(server)
         if size <= LARGE:
             written = body.masked if isinstance(body, KeptBody) and body.clear else None
             bare = said

@@ -78,29 +78,18 @@ class Neighbours:
 
 
 class NeighbourTools:
-    """Looks up the surroundings of a server by name, and remembers them until any server's tools change."""
+    """Looks up the surroundings of a server by name. The registry keeps them until any server changes."""
 
     def __init__(self, registry: Registry) -> None:
+        self.kept: Mapping[str, Surroundings] = registry.surroundings
+        """What was looked up since any server changed."""
         self._registry = registry
         self._neighbours = Neighbours(registry)
-        self._made_of: list[tuple[Mapping[CapabilityKey, Pin], UpstreamStanding]] = []
-        """The pins and the standing of every server. As long as these are the same, so are the surroundings."""
-        self._of: dict[str, Surroundings] = {}
 
     def __call__(self, server: str) -> Surroundings:
-        live, before, at = self._registry.live, self._made_of, 0
-        for each in live.values():
-            if at == len(before) or before[at][0] is not each.pins or before[at][1] is not each.upstream.standing:
-                at = -1
-                break
-            at += 1
-        if at != len(before):
-            self._made_of = [(each.pins, each.upstream.standing) for each in live.values()]
-            self._of = {}
-        known = live.get(server)
+        known = self._registry.find(server)
         if known is None:
             return Surroundings(server)
-        found = self._of.get(server)
-        if found is None:
-            found = self._of[server] = self._neighbours.surroundings_of(known)
-        return found
+        if server not in self._registry.surroundings:
+            self._registry.surroundings[server] = self._neighbours.surroundings_of(known)
+        return self._registry.surroundings[server]

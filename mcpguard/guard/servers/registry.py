@@ -6,6 +6,7 @@ reviewers; no call is judged by them.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -21,6 +22,9 @@ from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.listed_findings import NOTHING, ListedFindings, launch_findings
 from mcpguard.policy.tasks import needs_tasks
+
+if TYPE_CHECKING:
+    from mcpguard.inspection.detectors.detector import Surroundings
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -181,6 +185,8 @@ class Registry:
 
     def __init__(self) -> None:
         self.live: dict[str, ServerState] = {}
+        self.surroundings: dict[str, Surroundings] = {}
+        """What is beside each server, where that was asked for since anything changed (`neighbours`)."""
         self._tombstones: list[Upstream] = []
 
     def __iter__(self) -> Iterator[ServerState]:
@@ -198,11 +204,17 @@ class Registry:
 
     def add(self, known: ServerState) -> None:
         self.live[known.name] = known
+        self.note_change()
+
+    def note_change(self) -> None:
+        """Note that the capabilities or the standing of a server have changed: they are beside every other server."""
+        self.surroundings.clear()
 
     def bury(self, known: ServerState) -> None:
         """Remove a server, and remember that it was there."""
         self.live.pop(known.name, None)
         self._tombstones.append(known.upstream)
+        self.note_change()
 
     def writable(self) -> tuple[tuple[str, Mount], ...]:
         """The folders that sandboxed servers may write to, which run or are being inspected; each with the server's
@@ -221,6 +233,7 @@ class Registry:
         """Replace everything with what the store has."""
         self.live = {known.name: known for known in live}
         self._tombstones = list(tombstones)
+        self.note_change()
 
     def ever(self) -> tuple[Upstream, ...]:
         """Every server that there is or was."""

@@ -162,7 +162,8 @@ class Standings:
                     self.want()
 
     def show(self, known: ServerState) -> None:
-        """Publish what agents may find of a server now."""
+        """Publish what agents may find of a server now. To be called after every change to it."""
+        self.registry.note_change()
         shelf = known.shelf()
         catalog = self.publisher.catalog
         if shelf is not None:
