@@ -67,7 +67,8 @@ class ClientQuestions:
         """Whether the call has ended: from then on nothing is asked or recorded."""
         self.open_questions = 0
         """How many times the client is being asked now."""
-        self._answered = anyio.Event()
+        self._answered: anyio.Event | None = None
+        """Set when the client is asked no more, where somebody waits for that."""
 
     @property
     def _server(self) -> str:
@@ -143,7 +144,8 @@ class ClientQuestions:
         """Wait until the client was told of each open question that nobody waits for its answer any more."""
         # Also where the call was cancelled: then its client is told nothing else.
         with anyio.move_on_after(LAST_WORDS, shield=True):
-            while self.open_questions:
+            if self.open_questions:
+                self._answered = anyio.Event()
                 await self._answered.wait()
 
     async def _answers(self, asks: Asks) -> Answers:
@@ -161,8 +163,8 @@ class ClientQuestions:
             return answers
         finally:
             self.open_questions -= 1
-            self._answered.set()
-            self._answered = anyio.Event()
+            if self._answered is not None and not self.open_questions:
+                self._answered.set()
 
     async def _note(
         self,

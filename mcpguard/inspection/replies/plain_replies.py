@@ -197,7 +197,9 @@ class ReplyStrings:
 
     def __init__(self, value: object, check: Callable[[], None] | None = None) -> None:
         """`check` is called from time to time: it may raise an error that ends this."""
-        self.read, self.every, self.named = list[str](), list[str](), list[tuple[str, str]]()
+        self.read: list[str] = []
+        self.every: list[str] = []
+        self.named: list[tuple[str, str]] = []
         self.decoded = False
         waiting: list[tuple[str, object, bool]] = [("", value, False)]
         count = 0

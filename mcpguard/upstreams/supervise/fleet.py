@@ -9,7 +9,7 @@ Rules kept here:
    era (`second_connection`).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -56,25 +56,26 @@ class Turn(AbstractContextManager["Turn"]):
         self._supervisor = supervisor
         self._caller = caller
         self._seconds = seconds
+        self._is_sent = False
 
     def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._supervisor.turns.give_back()
-
-    async def send(
-        self, _permit: Permit, method: str, params: Mapping[str, Any], counterpart: Counterpart
-    ) -> dict[str, Any]:
-        """Send the call and return the server's answer. Raises Unreachable, and whatever `Connection.call` raises."""
-        if (connection := self._supervisor.connection) is None:
-            raise Unreachable
-        try:
-            return await connection.call(method, params, counterpart, self._seconds)
-        except (Overdue, anyio.get_cancelled_exc_class()):
+        if self._is_sent and kind is not None and issubclass(kind, (Overdue, anyio.get_cancelled_exc_class())):
             # The caller left the server with an unfinished call, and is charged if that costs a connection
             # (`succession`).
             self._supervisor.unsettled_by.add(self._caller)
-            raise
+        self._supervisor.turns.give_back()
+
+    def send(
+        self, _permit: Permit, method: str, params: Mapping[str, Any], counterpart: Counterpart
+    ) -> Awaitable[dict[str, Any]]:
+        """Send the call. The server's answer has to be awaited. Raises Unreachable, and what `Connection.call`
+        raises."""
+        if (connection := self._supervisor.connection) is None:
+            raise Unreachable
+        self._is_sent = True
+        return connection.call(method, params, counterpart, self._seconds)
 
     async def watch(self, _permit: Permit, uri: str, holder: object) -> None:
         """Subscribe to a resource. Returns once the server has agreed; ended by the fleet's `unwatch`.
