@@ -15,6 +15,7 @@ from mcpguard.app.signing import Signing
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.screening import Screening
+from mcpguard.engines.engines import CodeEngines
 from mcpguard.guard.audit.key_rotation import KeyRotator
 from mcpguard.guard.audit.verification import LogVerifier
 from mcpguard.guard.callers.callers import Callers, anonymous
@@ -38,6 +39,7 @@ from mcpguard.guard.people.passwords import USUAL, Cost, Passwords
 from mcpguard.guard.people.people import People
 from mcpguard.guard.people.sign_in import SignIns
 from mcpguard.guard.people.users import Users
+from mcpguard.guard.programs.programs import Programs
 from mcpguard.guard.review.admission import Admission
 from mcpguard.guard.review.agent_requests import AgentRequests
 from mcpguard.guard.review.decisions import Decisions
@@ -160,6 +162,7 @@ async def assemble(
         staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id, here.cost),
         heard=heard,
         proof=_proof(settings, signing, ledger, clock),
+        programs=_programs(settings, here.sandbox, with_, ledger, clock, new_id),
     )
     await store.readers.run(partial(_load, registry, seal))
     await to_thread.run_sync(reach.preparation.sweep, {known.name for known in registry})
@@ -169,6 +172,22 @@ async def assemble(
 def _budgets(settings: Settings, clock: Clock) -> CallBudgets:
     said = settings.budgets
     return CallBudgets(BudgetLimits(said.caller_minute, said.capability_minute, said.at_once), clock.monotonic)
+
+
+def _programs(
+    settings: Settings,
+    sandbox: UsableSandbox | NoSandbox,
+    services: CallServices,
+    ledger: Ledger,
+    clock: Clock,
+    new_id: Ids,
+) -> Programs | None:
+    """Return what runs programs of agents, if they may run any."""
+    if not settings.code.enabled:
+        return None
+    confinement = ProcessConfinement(sandbox, limits(settings.sandbox), settings.data_dir)
+    engines = CodeEngines(confinement, server_logs(settings), settings.code.at_once)
+    return Programs(engines, ledger, services.bodies, services.screener, services.servers, clock, new_id, settings)
 
 
 def _proof(settings: Settings, signing: Signing, ledger: Ledger, clock: Clock) -> LogProof:

@@ -124,6 +124,8 @@ def _work(tasks: TaskGroup, parts: Parts) -> None:
     tasks.start_soon(guard.held.run, name="held calls")
     tasks.start_soon(guard.people.run, name="sessions of people")
     tasks.start_soon(guard.retention.run, name="retention")
+    if guard.programs is not None:
+        tasks.start_soon(guard.programs.engines.run, name="engine for programs")
     tasks.start_soon(guard.verifying.run, name="verification of the audit log")
 
 

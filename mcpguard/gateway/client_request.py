@@ -97,6 +97,7 @@ def call_request(
     watcher: object | None = None,
     stated: StatedIntent | None = None,
     page: ReplyPage | None = None,
+    parent: str = "",
 ) -> CallRequest:
     """Build the call from a request. Answers to questions that nobody asked are left out, and so are arguments that
     are null, which are judged as none: a server gets exactly what was judged. Raises RequestRejected.
@@ -124,4 +125,5 @@ def call_request(
         stated=stated,
         page=page,
         session=client.session,
+        parent=parent,
     )

@@ -29,6 +29,7 @@ from mcpguard.guard.people.own_password import OwnPassword
 from mcpguard.guard.people.people import People
 from mcpguard.guard.people.sign_in import SignIns
 from mcpguard.guard.people.users import Users
+from mcpguard.guard.programs.programs import Programs
 from mcpguard.guard.review.admission import Admission
 from mcpguard.guard.review.agent_requests import AgentRequests
 from mcpguard.guard.review.decisions import Decisions
@@ -129,6 +130,7 @@ class Guard:
         staff: Staff,
         heard: CallTraffic,
         proof: LogProof,
+        programs: Programs | None,
     ) -> None:
         self.settings = confirming.settings
         self.clock = clock
@@ -146,6 +148,8 @@ class Guard:
         self.servers = servers
         self.judging = judging
         self.held = held
+        self.programs = programs
+        """Runs programs of agents; None where they may not run any."""
         self.people = staff.people
         self.users = staff.users
         self.operators = staff.operators

@@ -17,9 +17,10 @@ import orjson
 
 from mcpguard.codec.canonical import Scalar, canonical_json
 from mcpguard.domain.calls.bodies import Body, DigestedBody, KeptBody
-from mcpguard.domain.calls.outcomes import Outcome
+from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.calls.verdicts import Verdict
+from mcpguard.domain.reasons import Reason
 from mcpguard.domain.screening import ScreeningResult
 from mcpguard.policy.secrets.detection import may_hold
 from mcpguard.policy.secrets.masking import mask_secrets
@@ -131,6 +132,12 @@ def closing_fields(
     if outcome.screened is not None:
         fields |= _screened(outcome.screened)
     return fields
+
+
+def crashed_run_fields(ran: Mapping[str, Any]) -> dict[str, Scalar]:
+    """The fields of the end of a run that the guard did not live to record. `ran`: what was recorded when it began."""
+    who = {name: ran[name] for name in ("entry", "caller", "caller_label") if name in ran}
+    return {**who, "outcome": OutcomeKind.UNKNOWN.value, "reason": Reason.GUARD_CRASHED.value, "late": True}
 
 
 def _screened(screened: ScreeningResult) -> dict[str, Scalar]:

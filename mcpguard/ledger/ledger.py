@@ -29,7 +29,16 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.chain import Chain
 from mcpguard.ledger.checkpoints import CheckpointCause, SignedCheckpoint
 from mcpguard.ledger.entries import Entry, Still, durability
-from mcpguard.ledger.format import Fields, call_fields, closing_fields, opening_fields, recordable, released_fields
+from mcpguard.ledger.format import (
+    Fields,
+    call_fields,
+    closing_fields,
+    crashed_run_fields,
+    opening_fields,
+    parse_content,
+    recordable,
+    released_fields,
+)
 from mcpguard.ledger.outage import Outage, Owed
 from mcpguard.ledger.unclosed_calls import calls
 from mcpguard.settings.model import Settings
@@ -71,18 +80,22 @@ class Ledger:
         return frozenset(self._live | self._disowned)
 
     async def start(self, facts: Fields, more: Sequence[tuple[RecordKind, Fields]] = ()) -> int:
-        """Record that the guard starts, and `more`; close the calls that an earlier run left open. Returns how many."""
+        """Record that the guard starts, and `more`; close the calls and programs that an earlier run left open. Returns
+        how many calls."""
 
         def job(connection: Connection) -> tuple[int, int]:
             since = records.last_of_kind(connection, self.chain.id, "started")
             left = records.open_entries(connection, self.chain.id, since)
             held = records.never_released(connection, self.chain.id, left)
+            runs = records.open_runs(connection, self.chain.id, since)
             started = self.chain.append(RecordKind.STARTED, facts)
             for kind, fields in more:
                 self.chain.append(kind, fields)
             for entry, call in calls(connection, self.chain.id, left).items():
                 was = Outcome.hold(Reason.HOLD_WAITING) if entry in held else Outcome.unknown(Reason.GUARD_CRASHED)
                 self._append_closing(entry, was, None, call, late=True)
+            for ran in runs:
+                self.chain.append(RecordKind.ENDED_RUN, crashed_run_fields(parse_content(ran)))
             self.chain.checkpoint(CheckpointCause.START)
             return started, len(left)
 

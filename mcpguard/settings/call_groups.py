@@ -93,9 +93,37 @@ class Holds(Group):
     """Maximum number of held calls per caller; further ones are refused. All anonymous agents are one caller."""
 
 
+class CodeSettings(Group):
+    """Programs of agents that make many calls (`code_execution`). They run in a sandbox; without one, none runs."""
+
+    enabled: Annotated[bool, Off, Restart] = False
+    """Whether agents may run programs. Each call of a program is judged and recorded by itself."""
+
+    wall_seconds: Annotated[float, Field(gt=0, le=3600), Restart] = 120.0
+    """Maximum duration of a run in seconds, its calls included; a run can only ask for less."""
+
+    seconds: Annotated[float, Field(gt=0, le=600), Restart] = 10.0
+    """Maximum time that a program itself takes in seconds, its calls not included."""
+
+    calls: Annotated[int, Field(ge=1, le=10_000), Restart] = 100
+    """Maximum number of calls of one run; a run can only ask for less."""
+
+    parallel: Annotated[int, Field(ge=1, le=64), Restart] = 8
+    """Maximum number of calls that one run makes at once."""
+
+    memory_bytes: Annotated[int, Field(ge=4 * _MIB, le=192 * _MIB), Restart] = 64 * _MIB
+    """Maximum memory of a program in bytes."""
+
+    at_once: Annotated[int, Field(ge=1, le=64), Restart] = 4
+    """Programs that run at once; others wait in turn."""
+
+    per_caller: Annotated[int, Field(ge=1, le=64), Restart] = 2
+    """Programs of one caller that run or wait at once; further ones are refused."""
+
+
 TAKEN: Final = frozenset(
     {
-        *("retrieve_tools", "describe_tool", "call_tool", "read_more", "upstream_servers"),
+        *("retrieve_tools", "describe_tool", "call_tool", "read_more", "upstream_servers", "code_execution"),
         *("call_tool_read", "call_tool_write", "call_tool_destructive"),
     }
 )

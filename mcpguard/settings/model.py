@@ -22,6 +22,7 @@ from mcpguard.settings.call_groups import (
     ArgumentSettings,
     Authority,
     BudgetSettings,
+    CodeSettings,
     Definitions,
     Holds,
     Proxy,
@@ -227,6 +228,9 @@ class Settings(Group):
 
     holds: Holds = Field(default_factory=Holds)
     """Calls that are held for approval, one by one. Only calls that are named here are held."""
+
+    code: CodeSettings = Field(default_factory=CodeSettings)
+    """Programs of agents that make many calls in one (`code_execution`)."""
 
     proxy: Proxy = Field(default_factory=Proxy)
     """The tool with which programs list, describe and call all others, on the guard face."""

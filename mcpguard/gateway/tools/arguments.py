@@ -29,6 +29,7 @@ LONGEST_QUERY: Final = 2000
 LONGEST_REASON: Final = 1000
 LONGEST_NAME: Final = 1200
 LONGEST_KEY: Final = 100
+LONGEST_CODE: Final = 64 * 1024
 FURTHEST: Final = 2**31
 MOST_FOUND: Final = 100
 MOST_NAMES: Final = 20
@@ -123,6 +124,22 @@ class ReadMoreArguments(ArgumentModel):
     key: Annotated[StrictStr, Field(max_length=LONGEST_KEY)]
     offset: Annotated[StrictInt, Field(ge=0, le=FURTHEST)] | None = None
     limit: Annotated[StrictInt, Field(ge=1, le=FURTHEST)] | None = None
+
+
+class CodeOptions(ArgumentModel):
+    timeout_ms: Annotated[StrictInt, Field(ge=1, le=3_600_000)] | None = None
+    max_tool_calls: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = None
+    allowed_servers: Annotated[list[Name], Field(max_length=MOST_FILTERS)] | None = None
+
+
+class CodeArguments(ArgumentModel):
+    """A program. Its intent is read by `policy`."""
+
+    code: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_CODE), AfterValidator(_storable)]
+    language: Literal["python", "javascript", "typescript"] = "python"
+    input: Any = None
+    options: CodeOptions = CodeOptions()
+    intent: Any = None
 
 
 def read(form: type[Given], arguments: object) -> Given:

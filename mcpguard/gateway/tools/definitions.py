@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from mcpguard.codec.envelope import MORE
 from mcpguard.domain.capabilities import Effect
-from mcpguard.gateway.tools.arguments import LONGEST_QUERY, LONGEST_REASON, MOST_FOUND, MOST_NAMES
+from mcpguard.gateway.tools.arguments import LONGEST_CODE, LONGEST_QUERY, LONGEST_REASON, MOST_FOUND, MOST_NAMES
 from mcpguard.gateway.tools.declarations import MOST_LINES, ServerOperation
 from mcpguard.proxy.definition import definition
 from mcpguard.settings.model import Settings
@@ -21,6 +21,7 @@ DESCRIBE: Final = "describe_tool"
 CALL: Final = "call_tool"
 VARIANTS: Final = MappingProxyType({f"{CALL}_{effect.value}": effect for effect in Effect})
 SERVERS: Final = "upstream_servers"
+CODE: Final = "code_execution"
 
 
 Schema = dict[str, Any]
@@ -136,11 +137,42 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
     }
 )
 
-DECLARED: Final = frozenset(name for name, each in DEFINITIONS.items() if "outputSchema" in each)
+CODE_DEFINITION: Final = _tool(
+    CODE,
+    "Run a program that calls many tools, so that only its value comes back. In it: call_tool(server, tool, args) → "
+    "{ok, result | error}, call_tools([{server, tool, args}, …], max_parallel=N), log(…), `input`. The last expression "
+    "is the value. `intent` bounds what all its calls may do; without one they may only read.",
+    _object(
+        ("code",),
+        code={"type": "string", "maxLength": LONGEST_CODE},
+        language=_saying("Only python runs.", enum=["python", "javascript", "typescript"], default="python"),
+        input={},
+        options=_object(
+            (),
+            timeout_ms={"type": "integer", "minimum": 1},
+            max_tool_calls={"type": "integer", "minimum": 1},
+            allowed_servers=_TEXTS,
+        ),
+        intent=_INTENT["intent"],
+    ),
+    reads=False,
+    answer=_object(
+        ("ok", "logs", "calls"),
+        ok={"type": "boolean"},
+        value={},
+        error=_OBJECT,
+        logs=_TEXTS,
+        calls={"type": "array", "items": _OBJECT},
+        run_id=_TEXT,
+    ),
+)
+
+DECLARED: Final = frozenset({CODE, *(name for name, each in DEFINITIONS.items() if "outputSchema" in each)})
 """The names of those that say what structure their answers have, so that a refusal has none."""
 
 
 def tool_definitions(settings: Settings) -> tuple[Schema, ...]:
     """Return the tools that are offered with these settings."""
+    code = (CODE_DEFINITION,) if settings.code.enabled else ()
     proxy = (definition(settings.proxy.name),) if settings.proxy.enabled else ()
-    return (*DEFINITIONS.values(), *proxy)
+    return (*DEFINITIONS.values(), *code, *proxy)

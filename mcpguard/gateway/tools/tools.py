@@ -26,6 +26,7 @@ from mcpguard.gateway.tools.arguments import (
     read,
 )
 from mcpguard.gateway.tools.calling import WantedCall, by_name, by_variant
+from mcpguard.gateway.tools.code_tool import CodeTool
 from mcpguard.gateway.tools.declarations import ServerOperation
 from mcpguard.gateway.tools.find_tools import FindTools
 from mcpguard.gateway.tools.proxy import ClientView, ProxyTool
@@ -59,6 +60,8 @@ class Tools:
             definitions.SERVERS: self._upstream_servers,
             **dict.fromkeys(definitions.VARIANTS, self._variant),
         }
+        if guard.programs is not None:
+            self._table[definitions.CODE] = CodeTool(guard, guard.programs).answer
         proxy = guard.settings.proxy
         if proxy.enabled:
             own = {*self._table, proxy.name}

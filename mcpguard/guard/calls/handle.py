@@ -225,6 +225,7 @@ class Calls:
             trace=asked.trace,
             continues=asked.page.of if asked.page else "",
             by=asked.by,
+            parent=asked.parent,
             secrets=(*given.found.sure, *given.found.maybe) if given.found else (),
             arguments=body,
         )

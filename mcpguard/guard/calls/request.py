@@ -57,7 +57,7 @@ class CallRequest(CallSubject):
 
     The parameters are the server's own, without what belonged to the client's leg of the way. The watcher is who wants
     to hear of changes, where it is that what is asked for. `by`: the person who calls in the caller's name, if one
-    does.
+    does. `parent`: the run of a program that makes the call.
     """
 
     given: Arguments
@@ -66,6 +66,7 @@ class CallRequest(CallSubject):
     trace: str = ""
     watcher: object | None = None
     by: str = ""
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,23 @@ def open_entries(connection: Connection, chain: str, since: int = 0) -> list[str
     )
 
 
+def open_runs(connection: Connection, chain: str, since: int = 0) -> list[bytes]:
+    """Return the contents of the records of runs begun after `since` whose end is not recorded, the oldest first."""
+    both = records.c.kind.in_(("ran", "ended_run")) & OTHERWISE
+    found = connection.execute(
+        select(records.c.entry, records.c.kind, records.c.content)
+        .where(records.c.chain == chain, records.c.seq > since, both)
+        .order_by(records.c.seq)
+    )
+    begun: dict[str, bytes] = {}
+    for row in found:
+        if row.kind == "ran":
+            begun[row.entry] = bytes(row.content)
+        else:
+            begun.pop(row.entry, None)
+    return [*begun.values()]
+
+
 def never_released(connection: Connection, chain: str, entries: Sequence[str]) -> set[str]:
     """Return those of these entries that were held and never allowed."""
     if not entries:

@@ -1,0 +1,171 @@
+"""Runs programs, each in a worker of its own, and keeps one worker ready.
+
+Rules kept here:
+1. A run gets a worker that has run nothing, and the worker is killed when the run ends, in whatever way.
+2. No more than so many programs run at once; others wait in the order in which they came.
+3. The clock of a run is the guard's: engines count only their own time.
+4. Everything that a worker says is bounded, and what it asks for is counted here, whatever the worker claims.
+"""
+
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import anyio
+import structlog
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from mcpguard.domain.errors import GuardError
+from mcpguard.domain.servers.launches import Profile, StdioLaunch
+from mcpguard.engines.code_run import (
+    MIB,
+    FailureCode,
+    Program,
+    RunEnd,
+    RunFailed,
+    RunFailure,
+    RunHost,
+    RunLimits,
+    SuspendedRun,
+)
+from mcpguard.engines.conversation import LONGEST_MESSAGE, Conversation
+from mcpguard.upstreams.process.logs import UpstreamLog
+from mcpguard.upstreams.process.process_end import StdioPatience
+from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, stdio
+from mcpguard.upstreams.sandbox.confinement import LimitExceeded, ProcessConfinement
+from mcpguard.upstreams.sandbox.limits import ProcessLimits
+from mcpguard.upstreams.sandbox.places import Bind
+
+ENGINE: Final = "pydantic-monty"
+SEEN_AT: Final = Path("/opt/mcpguard-engine")
+"""Where the sandbox shows the worker's own file."""
+READY_SECONDS: Final = 30.0
+LOG_BYTES: Final = 100_000
+LIMITS: Final = ProcessLimits(processes=64, memory=256 * MIB, scratch=MIB, file=MIB, open_files=64)
+"""Of a worker with everything in it; what one program may use is less, and the engine's to keep."""
+AT_ONCE: Final = StdioPatience(0.05, 0.05)
+"""A worker has nothing to tidy up, so it gets no time for that."""
+_FOLDER: Final = Path(__file__).parent / "python"
+_FILE: Final = "python_worker.py"
+log = structlog.get_logger("mcpguard.engines")
+
+
+class CodeEngines:
+    """Runs programs in Python. `folder` is for the log of what workers write to their standard error."""
+
+    def __init__(self, confinement: ProcessConfinement, folder: Path, at_once: int) -> None:
+        self.version = ""
+        self._confinement = replace(confinement, limits=LIMITS)
+        self._log = UpstreamLog(folder, "engine-python", LOG_BYTES)
+        self._places = anyio.CapacityLimiter(at_once)
+        self._tasks: TaskGroup | None = None
+        self._spare: Worker | None = None
+
+    @property
+    def name(self) -> str:
+        """The engine and its version, as records have it; without a version before it has run."""
+        return f"{ENGINE} {self.version}".strip()
+
+    @property
+    def runs(self) -> bool:
+        """Whether programs can be run: `run` is under way."""
+        return self._tasks is not None
+
+    async def run(self) -> None:
+        """Keep a worker ready, until cancelled."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                self._spare = self._begin(tasks)
+                await anyio.sleep_forever()
+            finally:
+                self._tasks = self._spare = None
+
+    async def execute(self, program: Program, limits: RunLimits, host: RunHost) -> RunEnd | SuspendedRun:
+        """Run a program from its beginning."""
+        wanted = {"source": program.source, "input": program.input}
+        return await self._with_worker(Conversation(limits, host), wanted)
+
+    async def resume(
+        self, suspended: SuspendedRun, answers: Sequence[object], program: Program, limits: RunLimits, host: RunHost
+    ) -> RunEnd | SuspendedRun:
+        """Continue a program with the answers to the calls for which it was suspended."""
+        wanted = {"source": program.source, "state": suspended.state, "answer": [*answers]}
+        return await self._with_worker(Conversation(limits, host, suspended.logs), wanted)
+
+    async def _with_worker(self, conversation: Conversation, wanted: Mapping[str, object]) -> RunEnd | SuspendedRun:
+        tasks = self._tasks
+        if tasks is None:
+            return RunEnd(failure=RunFailure(FailureCode.ENGINE_UNAVAILABLE, "the guard is stopping"))
+        async with self._places:
+            worker = self._spare or self._begin(tasks)
+            self._spare = None
+            try:
+                await worker.ready.wait()
+                if worker.process is None:
+                    return RunEnd(failure=RunFailure(FailureCode.ENGINE_UNAVAILABLE, worker.why))
+                return await conversation.hold(worker.process, wanted)
+            except RunFailed as error:
+                failure = error.failure
+                if worker.why:  # it was killed for that
+                    failure = RunFailure(FailureCode.LIMIT_EXCEEDED, worker.why)
+                return RunEnd(failure=failure, logs=tuple(conversation.logs))
+            finally:
+                worker.done.set()
+                if self._tasks is not None and self._spare is None:
+                    self._spare = self._begin(self._tasks)
+
+    def _begin(self, tasks: TaskGroup) -> "Worker":
+        worker = Worker()
+        tasks.start_soon(self._keep, worker, name="engine for programs")
+        return worker
+
+    async def _keep(self, worker: "Worker") -> None:
+        """Start a worker, and end it when its run is done."""
+        try:
+            async with self._started() as process:
+                worker.process = process
+                worker.ready.set()
+                await worker.done.wait()
+        except* LimitExceeded as killed:
+            worker.why = str(killed.exceptions[0])
+        except* GuardError as error:
+            worker.why = str(error.exceptions[0])
+            log.warning("engines.not_started", why=worker.why)
+        finally:
+            worker.ready.set()
+
+    @asynccontextmanager
+    async def _started(self) -> AsyncIterator[Stdio]:
+        """Run a worker for the length of the block; it has said that it is ready."""
+        launch = await to_thread.run_sync(self._launch)
+        async with (
+            stdio(launch, LONGEST_MESSAGE, self._log, AT_ONCE) as process,
+            self._confinement.watch_memory(process.pid, Profile.STRICT),
+        ):
+            with anyio.move_on_after(READY_SECONDS) as patience:
+                self.version = await Conversation.version_of(process)
+            if patience.cancelled_caught:
+                raise RunFailed(FailureCode.ENGINE_UNAVAILABLE, "the engine did not start in time")
+            yield process
+
+    def _launch(self) -> ProcessLaunch:
+        """Return how a worker is started. Reads the disk. Raises NotConfined."""
+        arguments = ("-I", "-B", str(SEEN_AT / _FILE))
+        declared = StdioLaunch(sys.executable, arguments, profile=Profile.STRICT)
+        plain = ProcessLaunch(sys.executable, arguments, {"PATH": "/usr/bin:/bin"})
+        return self._confinement.confine(declared, plain, own=[Bind(SEEN_AT, _FOLDER.resolve())])
+
+
+class Worker:
+    """A process that waits for its run. `process` is None, and `why` says why, where it could not be started."""
+
+    def __init__(self) -> None:
+        self.process: Stdio | None = None
+        self.why = ""
+        self.ready = anyio.Event()
+        self.done = anyio.Event()

@@ -1,0 +1,103 @@
+"""The tool `code_execution`: runs a program of an agent that calls many tools (docs/programs.md).
+
+Rules kept here:
+1. Every call that a program makes goes where a call of an agent goes, with the intent that was declared for the run.
+2. How a program ended is the tool's answer, also when it failed: agents tell failures by their codes.
+"""
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, Final
+
+from mcpguard.codec import envelope
+from mcpguard.codec.messages import dumps
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.json import Json
+from mcpguard.engines.code_run import FailureCode, InnerCall, Program, RunFailure
+from mcpguard.gateway.client_request import Exchange, call_request
+from mcpguard.gateway.tools.answers import tool_result
+from mcpguard.gateway.tools.arguments import CodeArguments, UnusableArguments, read
+from mcpguard.guard.calls.request import CallResult
+from mcpguard.guard.guard import Guard
+from mcpguard.guard.programs.programs import Programs
+from mcpguard.guard.programs.run_request import RunAnswer, RunRequest
+from mcpguard.policy.intents import StatedIntent, read_intent
+
+NO_ENGINE: Final = "there is no engine for {language} that can be held within its limits; write the program in Python"
+_OPERATION: Final = "operation_type"
+
+
+class CodeTool:
+    """Answers for one guard."""
+
+    def __init__(self, guard: Guard, programs: Programs) -> None:
+        self._guard = guard
+        self._programs = programs
+
+    async def answer(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
+        """Run a program and return the tool's result. Raises UnusableArguments."""
+        given, settings = read(CodeArguments, arguments), self._programs.settings
+        if len(dumps(given.input)) > self._guard.settings.arguments.largest:
+            raise UnusableArguments(f"input: at most {self._guard.settings.arguments.largest} bytes")
+        if given.language != "python":
+            message = NO_ENGINE.format(language=given.language)
+            return _result(RunAnswer("", failure=RunFailure(FailureCode.ENGINE_UNAVAILABLE, message)))
+        client, options = exchange.client, given.options
+        wanted = RunRequest(
+            caller=client.caller,
+            face=client.face.word,
+            program=Program(given.code, given.input),
+            stated=_stated(given),
+            servers=None if options.allowed_servers is None else tuple(options.allowed_servers),
+            most_calls=min(options.max_tool_calls or settings.calls, settings.calls),
+            wall_seconds=min((options.timeout_ms or settings.wall_seconds * 1000) / 1000, settings.wall_seconds),
+            client=client.name,
+            session=client.session,
+            trace=exchange.trace,
+        )
+
+        async def make(call: InnerCall, entry: str) -> CallResult:
+            # Each has an exchange of its own, as questions of servers are put in the name of the one that asks.
+            own = copy(exchange)
+            own.server, own.wants_progress = call.server, False
+            named = Capability(call.server, CapabilityKind.TOOL, call.tool)
+            params = {"name": call.tool, "arguments": dict(call.arguments)}
+            request = call_request(own, "tools/call", named, params, stated=wanted.stated, parent=entry)
+            return await self._guard.calls.handle(request, own)
+
+        return _result(await self._programs.run(wanted, make))
+
+
+def _stated(given: CodeArguments) -> StatedIntent:
+    """Return the intent of the run. Without one, the program may only read. Raises UnusableArguments."""
+    said = given.intent if isinstance(given.intent, dict) else {}
+    operation = said.get(_OPERATION, Effect.READ.value)
+    if operation not in {effect.value for effect in Effect}:
+        raise UnusableArguments("intent.operation_type: read, write or destructive")
+    stated = read_intent(Effect(operation), {} if given.intent is None else {"intent": given.intent})
+    if stated.wrong is not None:
+        raise UnusableArguments(f"intent: {stated.wrong.sentence.rstrip('.')}")
+    return stated
+
+
+def _result(answer: RunAnswer) -> Json:
+    said: dict[str, Any]
+    if answer.failure is not None:
+        failure = answer.failure
+        error = {"code": failure.code.value, "message": failure.message, "line": failure.line}
+        said = {"ok": False, "error": {name: value for name, value in error.items() if value is not None}}
+    elif answer.waits:
+        message = (
+            "A call waits for the approval of a person. Send the same program again once it is approved: it goes on"
+        )
+        said = {"ok": False, "error": {"code": "HOLD_WAITING", "message": f"{message} where it is."}}
+    else:
+        said = {"ok": True, "value": answer.value}
+    said["logs"] = [*answer.logs]
+    said["calls"] = [
+        {"name": call.name, "status": call.status, "reason": call.reason, "call_id": call.call} for call in answer.calls
+    ]
+    if answer.entry:
+        said["run_id"] = answer.entry
+    result = tool_result(said)
+    return envelope.with_meta(result, {envelope.SCREENED: dict(answer.screened)}) if answer.screened else result
