@@ -60,8 +60,14 @@ class Spoken:
             self._moved.set()
 
     async def go(self) -> None:
-        """Let the process write on."""
-        await anyio.to_thread.run_sync(self._go.write_bytes, b"go")
+        """Let the process write on, once all that it has written was read: the next piece is read by itself."""
+        go = await anyio.to_thread.run_sync(
+            os.open, self._go, os.O_WRONLY
+        )  # it has written when it opens the other end
+        while select.select([self.server._child.output], [], [], 0)[0]:
+            await anyio.lowlevel.checkpoint()
+        os.write(go, b"go")
+        os.close(go)
 
     def has_room_after_go(self) -> None:
         """Let the process read, and wait until it has, while nobody here can write on."""

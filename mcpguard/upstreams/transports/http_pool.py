@@ -173,12 +173,11 @@ class HttpPool:
         for redirections in range(MOST_REDIRECTIONS + 1):
             # The host is set here and nowhere else, from the parsed URL: a configured one could reach another site on
             # the same server.
-            parts = [f"{method} {place.target} HTTP/1.1\r\nHost: {place.authority}\r\n".encode()]
-            for name, value in headers(place):
-                if _LINE_END.search(value):  # it would begin another header, or another request
-                    raise Unsent(f"the request to {place.host} has a header with a line end")
-                parts += (name, b": ", value, b"\r\n")
-            request = b"".join((*parts, length, b"\r\n", body))
+            begin, fields = f"{method} {place.target} HTTP/1.1\r\nHost: {place.authority}\r\n", headers(place)
+            if _LINE_END.search(b"".join([value for _, value in fields])):  # another header, or another request
+                raise Unsent(f"the request to {place.host} has a header with a line end")
+            written = b"".join([b"%b: %b\r\n" % field for field in fields])
+            request = b"".join((begin.encode(), written, length, b"\r\n", body))
             try:
                 reply = await (self._idle_wire(place) or await self._dial(place)).exchange(request, place)
             except Unsent as error:
