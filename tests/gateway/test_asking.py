@@ -157,6 +157,21 @@ async def test_progress_and_messages_come_with_the_round_in_which_they_are_said(
             assert messages == ["nearly there"], server
 
 
+async def test_a_server_learns_which_messages_the_client_wants_when_it_comes_back(tmp_path: Path) -> None:
+    script = nosy("modern")
+    async with behind(tmp_path, {"hm": script}) as guard:
+        client = guard.client()
+        params: Json = {"name": "hm::inquire", "arguments": {"kinds": ["roots"]}}
+        first = await client.request("tools/call", params | {"_meta": {LOG_LEVEL: "info"}})
+        again = params | {
+            "_meta": {LOG_LEVEL: "error"},
+            "requestState": first.result["requestState"],
+            "inputResponses": dict.fromkeys(first.result["inputRequests"], ANSWERS["roots"]),
+        }
+        assert "content" in (await client.request("tools/call", again)).result
+        assert [each["params"]["_meta"][LOG_LEVEL] for each in script.called("tools/call")] == ["info", "error"]
+
+
 @pytest.mark.parametrize("modern", [True, False])
 async def test_a_modern_server_learns_no_more_than_what_it_may_ask_for(*, modern: bool, tmp_path: Path) -> None:
     can: Json = {"elicitation": {"url": {}, "secret": {}}, "roots": {}, "experimental": {"x": {}}}

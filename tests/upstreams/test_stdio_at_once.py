@@ -61,9 +61,8 @@ class Spoken:
 
     async def go(self) -> None:
         """Let the process write on, once all that it has written was read: the next piece is read by itself."""
-        go = await anyio.to_thread.run_sync(
-            os.open, self._go, os.O_WRONLY
-        )  # it has written when it opens the other end
+        # It has written when it opens the other end.
+        go = await anyio.to_thread.run_sync(os.open, self._go, os.O_WRONLY)
         while select.select([self.server._child.output], [], [], 0)[0]:
             await anyio.lowlevel.checkpoint()
         os.write(go, b"go")
