@@ -49,10 +49,11 @@ class Spoken:
         server.at_once = self._take
 
     def _take(self, data: bytes) -> bool:
-        if self.takes:
+        takes = self.takes and data != b"\n"
+        if takes:
             self.taken.append(data)
             self._moved.set()
-        return self.takes
+        return takes
 
     async def receive(self) -> None:
         while True:
@@ -95,12 +96,13 @@ async def spoken(folder: Path, code: str = SAY) -> AsyncIterator[Spoken]:
         tasks.cancel_scope.cancel()
 
 
-async def test_an_answer_that_is_one_line_wakes_nobody_but_who_asked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pieces", [['{"id":1}\n', '{"id":2}\n'], ['{"id":1}\n{"id":2}\n']])
+async def test_answers_that_are_whole_lines_wake_nobody_but_who_asked(pieces: list[str], tmp_path: Path) -> None:
     async with spoken(tmp_path) as found:
         await anyio.wait_all_tasks_blocked()
-        assert found.server.put(json.dumps(['{"id":1}\n', '{"id":2}\n']).encode())
-        await found.until(1)
-        await found.go()
+        assert found.server.put(json.dumps(pieces).encode())
+        for _ in pieces:
+            await found.go()
         await found.until(2)
         assert (found.taken, found.received) == ([b'{"id":1}\n', b'{"id":2}\n'], [])
 
@@ -108,14 +110,13 @@ async def test_an_answer_that_is_one_line_wakes_nobody_but_who_asked(tmp_path: P
 @pytest.mark.parametrize(
     "pieces",
     [
-        ['{"id":1}\n{"id":2}\n'],
         ['{"id"', ':1}\n{"id":2}\n'],
         ['{"id":1}\n{"id"', ":2}\n"],
         ['{"method":"x"}\n', '{"method":"y"}\n'],
         ['{"id":1,"text":["method"]}\n', '\n{"id":2}\n'],
         ['{"id":1,"long":"' + "x" * 20_000 + '"}\n{"id":2}\n'],
     ],
-    ids=["two at once", "a beginning", "an end", "no answers", "may be no answer, and a blank line", "a long one"],
+    ids=["a beginning", "an end", "no answers", "may be no answer, and a blank line", "a long one"],
 )
 async def test_whatever_else_comes_is_received_in_its_order(pieces: list[str], tmp_path: Path) -> None:
     async with spoken(tmp_path) as found:
@@ -126,6 +127,17 @@ async def test_whatever_else_comes_is_received_in_its_order(pieces: list[str], t
         await found.until(2)
         said = [line.encode() for line in "".join(pieces).split("\n") if line]
         assert (found.received, found.taken) == (said, [])
+
+
+async def test_what_follows_an_answer_is_received_from_the_first_message_on_that_is_none(tmp_path: Path) -> None:
+    async with spoken(tmp_path) as found:
+        take = found._take
+        found.server.at_once = lambda data: data != b'{"id":2}\n' and take(data)
+        await anyio.wait_all_tasks_blocked()
+        assert found.server.put(json.dumps(['{"id":1}\n{"id":2}\n{"id":3}\n']).encode())
+        await found.go()
+        await found.until(3)
+        assert (found.taken, found.received) == ([b'{"id":1}\n'], [b'{"id":2}', b'{"id":3}'])
 
 
 async def test_what_nobody_wants_at_once_is_received(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ class Stdio:
         return data
 
     def _take(self) -> None:
-        """Read what has come. One line that is an answer, as it nearly always is, wakes nobody but its own call."""
+        """Read what has come. Whole lines that are answers, as they nearly always are, wake nobody but their calls."""
         coming, began = self._coming, time.thread_time()
         if coming is None or coming.done() or self._gone.is_set():
             return
@@ -197,14 +197,18 @@ class Stdio:
                 self.at_once is not None
                 and self._spent <= GO
                 and not self._decoder.held
-                and data.find(b"\n") == len(data) - 1
+                and data.endswith(b"\n")
                 and self._decoder.framing is Framing.LINES
                 and b'"method"' not in data
-                and self.at_once(data)
             ):
+                at = 0
+                while at < len(data) and self.at_once(data[at : (end := data.index(b"\n", at) + 1)]):
+                    at = end
+                data = data[at:]
                 self._since = time.monotonic()
                 self._spent += time.thread_time() - began
-                return
+                if not data:
+                    return
             coming.set_result(data)
         else:
             coming.set_exception(PipeClosed())
