@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +42,7 @@ from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.sandbox.places import Bind
 
 ENGINE: Final = "pydantic-monty"
+NOT_INSTALLED: Final = "the engine for Python is not installed: pip install 'mcpguard[code]'"
 SEEN_AT: Final = Path("/opt/mcpguard-engine")
 """Where the sandbox shows the worker's own file."""
 READY_SECONDS: Final = 30.0
@@ -58,7 +60,7 @@ class CodeEngines:
     """Runs programs in Python. `folder` is for the log of what workers write to their standard error."""
 
     def __init__(self, confinement: ProcessConfinement, folder: Path, at_once: int) -> None:
-        self.version = ""
+        self.version = _installed()
         self._confinement = replace(confinement, limits=LIMITS)
         self._log = UpstreamLog(folder, "engine-python", LOG_BYTES)
         self._places = anyio.CapacityLimiter(at_once)
@@ -67,7 +69,7 @@ class CodeEngines:
 
     @property
     def name(self) -> str:
-        """The engine and its version, as records have it; without a version before it has run."""
+        """The engine and its version, as records have it."""
         return f"{ENGINE} {self.version}".strip()
 
     @property
@@ -80,7 +82,8 @@ class CodeEngines:
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             try:
-                self._spare = self._begin(tasks)
+                if self.version:
+                    self._spare = self._begin(tasks)
                 await anyio.sleep_forever()
             finally:
                 self._tasks = self._spare = None
@@ -99,8 +102,9 @@ class CodeEngines:
 
     async def _with_worker(self, conversation: Conversation, wanted: Mapping[str, object]) -> RunEnd | SuspendedRun:
         tasks = self._tasks
-        if tasks is None:
-            return RunEnd(failure=RunFailure(FailureCode.ENGINE_UNAVAILABLE, "the guard is stopping"))
+        if tasks is None or not self.version:
+            why = "the guard is stopping" if self.version else NOT_INSTALLED
+            return RunEnd(failure=RunFailure(FailureCode.ENGINE_UNAVAILABLE, why))
         async with self._places:
             worker = self._spare or self._begin(tasks)
             self._spare = None
@@ -148,9 +152,11 @@ class CodeEngines:
             self._confinement.watch_memory(process.pid, Profile.STRICT),
         ):
             with anyio.move_on_after(READY_SECONDS) as patience:
-                self.version = await Conversation.version_of(process)
+                found = await Conversation.version_of(process)
             if patience.cancelled_caught:
                 raise RunFailed(FailureCode.ENGINE_UNAVAILABLE, "the engine did not start in time")
+            if found != self.version:  # records name the version before it is started
+                raise RunFailed(FailureCode.ENGINE_UNAVAILABLE, f"the engine is {found}, not {self.version}")
             yield process
 
     def _launch(self) -> ProcessLaunch:
@@ -159,6 +165,14 @@ class CodeEngines:
         declared = StdioLaunch(sys.executable, arguments, profile=Profile.STRICT)
         plain = ProcessLaunch(sys.executable, arguments, {"PATH": "/usr/bin:/bin"})
         return self._confinement.confine(declared, plain, own=[Bind(SEEN_AT, _FOLDER.resolve())])
+
+
+def _installed() -> str:
+    """Return the version of the engine that is installed; empty if none is. The guard never loads it."""
+    try:
+        return version(ENGINE)
+    except PackageNotFoundError:
+        return ""
 
 
 class Worker:

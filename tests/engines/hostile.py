@@ -1,4 +1,4 @@
-"""Programs that try to hurt whoever runs them, each with the code of the error that it ends with; "" if it just ends."""
+"""Programs that try to hurt whoever runs them, each with the code of its error; none for those that just end."""
 
 from typing import Final
 

@@ -28,7 +28,7 @@ class Answering:
         self.names = names
         return {place: self._schemas[tool] for place, (_, tool) in enumerate(names) if tool in self._schemas}
 
-    async def call(self, calls: Sequence[InnerCall], parallel: int) -> Sequence[object]:
+    async def call(self, calls: Sequence[InnerCall], _parallel: int) -> Sequence[object]:
         self.made += calls
         if any(call.tool == self.waits for call in calls):
             raise MustWait("a person is asked")

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -58,8 +59,8 @@ async def test_a_program_logs_calls_and_ends_with_its_last_expression(tmp_path: 
 async def test_tools_that_are_named_are_told_before_anything_runs(tmp_path: Path) -> None:
     host = Answering()
     async with engines(tmp_path) as made:
-        source = 'if input:\n  call_tool("a", "never")\ncall_tools([{"server": "b", "tool": "c"}])\nname = "d"\ncall_tool(name, name)'
-        await ended(made, source, host=host)
+        named = 'if input:\n  call_tool("a", "never")\ncall_tools([{"server": "b", "tool": "c"}])\n'
+        await ended(made, named + 'name = "d"\ncall_tool(name, name)', host=host)
     assert [*host.names] == [("a", "never"), ("b", "c")]
 
 
@@ -102,8 +103,6 @@ async def test_a_forged_state_hurts_nobody(tmp_path: Path) -> None:
 
 async def test_without_a_sandbox_nothing_runs(tmp_path: Path) -> None:
     made = CodeEngines(ProcessConfinement(NoSandbox("no user namespaces"), ProcessLimits(), tmp_path), tmp_path, 1)
-    import anyio
-
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(made.run)
         while not made.runs:

@@ -35,7 +35,7 @@ async def test_a_worker_that_is_killed_ends_its_run_alone(tmp_path: Path) -> Non
     async with engines(tmp_path) as made:
 
         class Killing(Answering):
-            async def call(self, calls: object, parallel: int) -> list[object]:  # type: ignore[override]
+            async def call(self, _calls: object, _parallel: int) -> list[object]:
                 for pid in descendants(os.getpid()):
                     os.kill(pid, signal.SIGKILL)
                 return [{}]
@@ -65,7 +65,7 @@ async def test_a_run_that_is_given_up_leaves_its_place(tmp_path: Path) -> None:
             started = anyio.Event()
 
             class Slow(Answering):
-                async def call(self, calls: object, parallel: int) -> list[object]:  # type: ignore[override]
+                async def call(self, _calls: object, _parallel: int) -> list[object]:
                     started.set()
                     await anyio.sleep_forever()
                     raise AssertionError
