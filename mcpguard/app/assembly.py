@@ -123,28 +123,28 @@ async def assemble(
     standings = Standings(registry, publisher, cutting, ledger, store.readers, seal, clock, settings)
     intake = Intake(standings, clock, new_id, settings.upstreams, KNOWN_PER_ENTRY)
     servers = Servers(standings, intake, settings)
-    listeners: set[tuple[Address, int]] = set()
-    confining, reach = _status(here.sandbox), _reach(settings, here.sandbox, registry, listeners)
+    listeners, confining = set[tuple[Address, int]](), _status(here.sandbox)
+    reach = _reach(settings, here.sandbox, registry, listeners)
     fleet = _commanded(settings, clock, servers, standings, reach)
     fingerprints = Fingerprints(keyfiles.read(digest_key(settings), "digest key"))
     admission = Admission(standings, fingerprints, new_id, clock)
     decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode), fingerprints)
-    callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
-    await callers.load(store.readers)
+    callers = await _callers(settings, store, clock, given, cutting)
     demanding = HoldRules(Tickets(digesting), settings.holds)
     answering = HoldAnswers(demanding.tickets, registry, publisher, callers, ledger, clock, new_id, settings.holds)
     await answering.load(store.readers)
     judge, explaining = CallJudge(servers, demanding, callers.holds), CallJudge(servers, demanding, is_anybody)
     inspections = InspectionRecords(standings, LastWords(registry, reach.mark, reach.wrote), clock)
-    seconds = settings.definitions.confirm_seconds
+    seconds, budgets = settings.definitions.confirm_seconds, _budgets(settings, clock)
     inspecting = ServerInspections(inspections, admission, intake, fleet, seconds, confining.why)
-    budgets, bodies = _budgets(settings, clock), KeptBodies(digesting, settings.audit, reach.given.ways)
+    bodies = KeptBodies(digesting, settings.audit, reach.given.ways)
     screener = Screener(servers, NeighbourTools(registry), reach.given.certain, settings, clock)
     queries = ServerQueries(registry, servers, explaining, effects, store, SandboxNeeds(reach.lines), confining)
     heard = _heard(clock, servers, callers, ledger)
     with_ = CallServices(servers, callers, judge, fleet, cutting, bodies, screener, heard.events)
     calls = Calls(with_, ledger, WaitingCalls(demanding, answering, clock, settings.holds), budgets, new_id, settings)
     managing = AgentRequests(registry, admission, decisions, callers, budgets, clock)
+    programs = _programs(settings, here.sandbox, with_, ledger, clock, new_id)
     guard = Guard(
         confirming,
         store,
@@ -156,17 +156,24 @@ async def assemble(
         callers=callers,
         granting=CallerGrants(callers, ledger, clock, new_id),
         review=Review(admission, decisions, inspecting, queries),
-        own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote)),
+        own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote), programs),
         judging=judge,
         held=HeldCalls(answering, registry, store, ledger.chain.id),
         staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id, here.cost),
         heard=heard,
         proof=_proof(settings, signing, ledger, clock),
-        programs=_programs(settings, here.sandbox, with_, ledger, clock, new_id),
     )
     await store.readers.run(partial(_load, registry, seal))
-    await to_thread.run_sync(reach.preparation.sweep, {known.name for known in registry})
+    await to_thread.run_sync(reach.preparation.sweep, set(registry.live))
     return Parts(guard, inspections, fleet, intake, standings, servers, listeners)
+
+
+async def _callers(
+    settings: Settings, store: Store, clock: Clock, given: Mapping[str, Caller] | None, cutting: RunningCalls
+) -> Callers:
+    callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
+    await callers.load(store.readers)
+    return callers
 
 
 def _budgets(settings: Settings, clock: Clock) -> CallBudgets:

@@ -12,7 +12,6 @@ from typing import Any, Final
 import anyio
 
 from mcpguard.codec.messages import dumps
-from mcpguard.codec.python_stubs import program_stubs
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.engines.code_run import (
     MIB,
@@ -26,6 +25,7 @@ from mcpguard.engines.code_run import (
     RunLimits,
     SuspendedRun,
 )
+from mcpguard.engines.python_stubs import program_stubs
 from mcpguard.text.visible import visible
 from mcpguard.upstreams.exchange.transport import TransportEnded
 from mcpguard.upstreams.process.stdio import Stdio
@@ -53,7 +53,7 @@ _DIED: Final = "the engine has ended while the program ran"
 _ODD: Final = "the engine wrote what is no message of its own"
 
 
-class Conversation:
+class RunConversation:
     """One run. `logs` are those from before the program was suspended."""
 
     def __init__(self, limits: RunLimits, host: RunHost, logs: Sequence[str] = ()) -> None:

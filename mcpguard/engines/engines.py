@@ -33,7 +33,7 @@ from mcpguard.engines.code_run import (
     RunLimits,
     SuspendedRun,
 )
-from mcpguard.engines.conversation import LONGEST_MESSAGE, Conversation
+from mcpguard.engines.conversation import LONGEST_MESSAGE, RunConversation
 from mcpguard.upstreams.process.logs import UpstreamLog
 from mcpguard.upstreams.process.process_end import StdioPatience
 from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, stdio
@@ -65,7 +65,7 @@ class CodeEngines:
         self._log = UpstreamLog(folder, "engine-python", LOG_BYTES)
         self._places = anyio.CapacityLimiter(at_once)
         self._tasks: TaskGroup | None = None
-        self._spare: Worker | None = None
+        self._spare: EngineWorker | None = None
 
     @property
     def name(self) -> str:
@@ -91,16 +91,16 @@ class CodeEngines:
     async def execute(self, program: Program, limits: RunLimits, host: RunHost) -> RunEnd | SuspendedRun:
         """Run a program from its beginning."""
         wanted = {"source": program.source, "input": program.input}
-        return await self._with_worker(Conversation(limits, host), wanted)
+        return await self._with_worker(RunConversation(limits, host), wanted)
 
     async def resume(
         self, suspended: SuspendedRun, answers: Sequence[object], program: Program, limits: RunLimits, host: RunHost
     ) -> RunEnd | SuspendedRun:
         """Continue a program with the answers to the calls for which it was suspended."""
         wanted = {"source": program.source, "state": suspended.state, "answer": [*answers]}
-        return await self._with_worker(Conversation(limits, host, suspended.logs), wanted)
+        return await self._with_worker(RunConversation(limits, host, suspended.logs), wanted)
 
-    async def _with_worker(self, conversation: Conversation, wanted: Mapping[str, object]) -> RunEnd | SuspendedRun:
+    async def _with_worker(self, conversation: RunConversation, wanted: Mapping[str, object]) -> RunEnd | SuspendedRun:
         tasks = self._tasks
         if tasks is None or not self.version:
             why = "the guard is stopping" if self.version else NOT_INSTALLED
@@ -123,12 +123,12 @@ class CodeEngines:
                 if self._tasks is not None and self._spare is None:
                     self._spare = self._begin(self._tasks)
 
-    def _begin(self, tasks: TaskGroup) -> "Worker":
-        worker = Worker()
+    def _begin(self, tasks: TaskGroup) -> "EngineWorker":
+        worker = EngineWorker()
         tasks.start_soon(self._keep, worker, name="engine for programs")
         return worker
 
-    async def _keep(self, worker: "Worker") -> None:
+    async def _keep(self, worker: "EngineWorker") -> None:
         """Start a worker, and end it when its run is done."""
         try:
             async with self._started() as process:
@@ -152,7 +152,7 @@ class CodeEngines:
             self._confinement.watch_memory(process.pid, Profile.STRICT),
         ):
             with anyio.move_on_after(READY_SECONDS) as patience:
-                found = await Conversation.version_of(process)
+                found = await RunConversation.version_of(process)
             if patience.cancelled_caught:
                 raise RunFailed(FailureCode.ENGINE_UNAVAILABLE, "the engine did not start in time")
             if found != self.version:  # records name the version before it is started
@@ -175,7 +175,7 @@ def _installed() -> str:
         return ""
 
 
-class Worker:
+class EngineWorker:
     """A process that waits for its run. `process` is None, and `why` says why, where it could not be started."""
 
     def __init__(self) -> None:

@@ -71,10 +71,11 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class AgentServices:
-    """What agents may do about servers themselves: request changes, and read logs."""
+    """What agents may do themselves: request changes of servers, read their logs, and run programs where they may."""
 
     managing: AgentRequests
     tailing: ServerLogs
+    programs: Programs | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,6 @@ class Guard:
         staff: Staff,
         heard: CallTraffic,
         proof: LogProof,
-        programs: Programs | None,
     ) -> None:
         self.settings = confirming.settings
         self.clock = clock
@@ -148,7 +148,7 @@ class Guard:
         self.servers = servers
         self.judging = judging
         self.held = held
-        self.programs = programs
+        self.programs = own.programs
         """Runs programs of agents; None where they may not run any."""
         self.people = staff.people
         self.users = staff.users

@@ -102,7 +102,7 @@ class CodeSettings(Group):
     wall_seconds: Annotated[float, Field(gt=0, le=3600), Restart] = 120.0
     """Maximum duration of a run in seconds, its calls included; a run can only ask for less."""
 
-    seconds: Annotated[float, Field(gt=0, le=600), Restart] = 10.0
+    engine_seconds: Annotated[float, Field(gt=0, le=600), Restart] = 10.0
     """Maximum time that a program itself takes in seconds, its calls not included."""
 
     calls: Annotated[int, Field(ge=1, le=10_000), Restart] = 100

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcpguard.codec.python_stubs import program_stubs
 from mcpguard.engines.code_run import Program, RunEnd, SuspendedRun
 from mcpguard.engines.engines import CodeEngines
+from mcpguard.engines.python_stubs import program_stubs
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.sandbox.probe import NoSandbox

@@ -143,7 +143,7 @@ async def test_calls_count_and_are_bounded(tmp_path: Path) -> None:
         assert calls_to(script) == ["look"] * 5
 
 
-HOLDS = {"holds__calls": ["any of web:change"], "holds__wait_seconds": 0}
+HOLDS: dict[str, Any] = {"holds__calls": ["any of web:change"], "holds__wait_seconds": 0}
 WRITES = {"operation_type": "destructive"}
 WAITS = 'a = call_tool("web", "look")\nb = call_tool("web", "change")\n[a, b]'
 

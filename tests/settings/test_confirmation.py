@@ -66,6 +66,7 @@ VALUES = st.fixed_dictionaries(
         "upstreams.networks": NETWORKS,
         "upstreams.secret_folders": NAMES.map(lambda names: [f"/{name}" for name in names]),
         "hosts": NAMES,
+        "code.enabled": st.booleans(),
         "anonymous.enabled": st.booleans(),
         "anonymous.servers": PATTERNS,
         "anonymous.tools": PATTERNS,

@@ -102,17 +102,17 @@ def literal_calls(source: str) -> list[LiteralCall]:
 
 
 def refuse_calls(remarks: str) -> None:
-    """Raise Failed for a call with arguments that its tool does not take.
+    """Raise ProgramFailed for a call with arguments that its tool does not take.
 
     Nothing else that the check remarks counts: a program may be right in ways that no type can say.
     """
     about = [(int(line), said) for line, rule, said in _REMARK.findall(remarks) if rule in _OF_CALLS]
     if about:
         said = "; ".join(f"line {line}: {said}" for line, said in about)
-        raise Failed("INVALID_ARGS", re.sub(rf"call_tool{TYPED}\d+", "call_tool", said), about[0][0])
+        raise ProgramFailed("INVALID_ARGS", re.sub(rf"call_tool{TYPED}\d+", "call_tool", said), about[0][0])
 
 
-class Failed(Exception):
+class ProgramFailed(Exception):
     """The program ended without a value."""
 
     def __init__(self, code: str, message: str, line: int | None = None) -> None:
@@ -120,7 +120,7 @@ class Failed(Exception):
         self.said = {"code": code, "message": message, "line": line}
 
 
-class Suspended(Exception):
+class ProgramSuspended(Exception):
     """The program is to go on in another worker."""
 
     def __init__(self, state: bytes) -> None:
@@ -128,25 +128,23 @@ class Suspended(Exception):
         self.state = state
 
 
-class Worker:
+class PythonWorker:
     """One program on its way. `reads` and `writes`: the lines from and to the guard."""
 
     def __init__(self, reads: TextIO, writes: TextIO) -> None:
         self._reads = reads
         self._writes = writes
-        self._source = b""
 
     def work(self) -> None:
         """Run the one program that the guard sends."""
         with Monty(min_processes=1, max_processes=1) as pool:
             self._say({"ready": __version__})
             wanted = json.loads(self._reads.readline())
-            self._source = str(wanted["source"]).encode()
             try:
                 self._say({"value": self._run(pool, wanted)})
-            except Suspended as left:
+            except ProgramSuspended as left:
                 self._say({"state": base64.b64encode(left.state).decode()})
-            except Failed as failed:
+            except ProgramFailed as failed:
                 self._say({"failed": failed.said})
             except (MontyError, RecursionError) as error:
                 self._say({"failed": self._failure(error).said})
@@ -178,7 +176,7 @@ class Worker:
     def _go_on(self, session: MontySession, wanted: Mapping[str, Any]) -> object:
         now = session.load_snapshot(base64.b64decode(wanted["state"]), print_callback=self._print)
         if not isinstance(now, FunctionSnapshot):
-            raise Failed("RUNTIME_ERROR", "the program was not suspended at a call")
+            raise ProgramFailed("RUNTIME_ERROR", "the program was not suspended at a call")
         found = wanted["answer"]
         is_list = now.function_name == "call_tools"
         return self._until_value(now.resume({"return_value": found if is_list else found[0]}))
@@ -186,7 +184,10 @@ class Worker:
     def _until_value(self, now: Snapshot) -> object:
         while not isinstance(now, MontyComplete):
             now = self._step(now)
-        return _plain(now.output)
+        try:
+            return _json(now.output, "the value")
+        except TypeError as error:
+            raise ProgramFailed("SERIALIZATION_ERROR", str(error)) from None
 
     def _named(self, source: str) -> tuple[str, str]:
         """Tell which tools a program names; return it with its typed calls renamed, and their stubs."""
@@ -201,19 +202,18 @@ class Worker:
             if (call.server, call.tool) in typed and call.has_display:
                 name = f"{TYPED}{names.index((call.server, call.tool))}".encode()
                 written = written[: call.ends] + name + written[call.ends :]
-        self._source = written
         return written.decode(), answer["stubs"]
 
     def _step(self, now: Snapshot) -> Snapshot:
         if isinstance(now, NameLookupSnapshot):
             return now.resume()
         if not isinstance(now, FunctionSnapshot):
-            raise Failed("RUNTIME_ERROR", "a program waits for nothing but its calls")
+            raise ProgramFailed("RUNTIME_ERROR", "a program waits for nothing but its calls")
         if now.is_os_function or now.object_id is not None:
             return now.resume_not_handled()
         match now.function_name:
             case "log":
-                self._say({"log": " ".join(map(_shown, now.args))})
+                self._say({"log": " ".join(each if isinstance(each, str) else repr(each) for each in now.args)})
                 return now.resume({"return_value": None})
             case "call_tool" | "call_tools":
                 return self._called(now)
@@ -232,7 +232,7 @@ class Worker:
         self._say({"call": calls, "parallel": parallel})
         answer = json.loads(self._reads.readline())
         if answer.get("suspend"):
-            raise Suspended(now.dump())
+            raise ProgramSuspended(now.dump())
         found = answer["answer"]
         return now.resume({"return_value": found if several else found[0]})
 
@@ -240,18 +240,18 @@ class Worker:
         if text.strip("\n"):
             self._say({"log": text.rstrip("\n")})
 
-    def _failure(self, error: MontyError | RecursionError) -> Failed:
+    def _failure(self, error: MontyError | RecursionError) -> ProgramFailed:
         message = str(error)
         line = _last_line(error) if isinstance(error, MontySyntaxError | MontyRuntimeError) else None
         if isinstance(error, MontySyntaxError):
-            return Failed("SYNTAX_ERROR", message, line)
+            return ProgramFailed("SYNTAX_ERROR", message, line)
         if isinstance(error, RecursionError):
-            return Failed("SERIALIZATION_ERROR", "the value is nested too deeply")
+            return ProgramFailed("SERIALIZATION_ERROR", "the value is nested too deeply")
         if OUT_OF_TIME in message or (isinstance(error, MontyCrashedError) and error.timed_out):
-            return Failed("TIMEOUT", "the program ran for longer than it may", line)
+            return ProgramFailed("TIMEOUT", "the program ran for longer than it may", line)
         if any(words in message for words in OUT_OF_MEMORY):
-            return Failed("LIMIT_EXCEEDED", "the program uses more memory than it may", line)
-        return Failed("RUNTIME_ERROR", message, line)
+            return ProgramFailed("LIMIT_EXCEEDED", "the program uses more memory than it may", line)
+        return ProgramFailed("RUNTIME_ERROR", message, line)
 
     def _say(self, said: Mapping[str, object]) -> None:
         self._writes.write(json.dumps(said, ensure_ascii=True, allow_nan=False, separators=(",", ":")) + "\n")
@@ -281,13 +281,6 @@ def _call(given: object) -> dict[str, object]:
     return {"server": server, "tool": tool, "args": _json(args or {}, "args")}
 
 
-def _plain(value: object) -> object:
-    try:
-        return _json(value, "the value")
-    except TypeError as error:
-        raise Failed("SERIALIZATION_ERROR", str(error)) from None
-
-
 def _json(value: object, named: str) -> object:
     """Return the value, if it is JSON."""
     try:
@@ -297,14 +290,10 @@ def _json(value: object, named: str) -> object:
     return value
 
 
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) else repr(value)
-
-
 def _last_line(error: MontySyntaxError | MontyRuntimeError) -> int | None:
     frames = error.traceback()
     return frames[-1].line if frames else None
 
 
 if __name__ == "__main__":
-    Worker(sys.stdin, sys.stdout).work()
+    PythonWorker(sys.stdin, sys.stdout).work()

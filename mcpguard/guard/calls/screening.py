@@ -12,7 +12,7 @@ Rules kept here:
    contains a secret of that server. A very long one is truncated, and reduced to the members that the protocol defines.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -49,7 +49,6 @@ AT_ONCE: Final = 2
 MOST_TOLD: Final = 10
 _OF_MESSAGES: Final = ("level", "logger", "data", "progress", "total", "message")
 MOST_RULES: Final = 20
-_STRICTNESS: Final = tuple(Screening)
 STRUCTURE: Final = "structuredContent"
 _UNREAD: Final = DetectorRule(
     "message.unread", "T27", Severity.INFO, 0.0, "Exceeds the scan limit of a message, so it was not scanned"
@@ -106,6 +105,8 @@ class Screener:
         self._patience = settings.screening.patience_seconds
         self._clock = clock
         self._limiters: dict[str, CapacityLimiter] = {}
+        self.mode = servers.screening
+        """The screening mode of a server."""
 
     async def reply(
         self,
@@ -198,7 +199,7 @@ class Screener:
         for name, ask in passed.items():
             params = ask.params
             try:
-                looked = await self._looked(server, params, mode)
+                looked = await self.look(server, params, mode)
             except OutOfTime:
                 return passed, found, Reason.UPSTREAM_REQUEST_SCREENED
             if looked.found:
@@ -207,31 +208,8 @@ class Screener:
         refused = mode is Screening.REFUSE and any(looked.hard for looked in found.values())
         return passed, found, Reason.UPSTREAM_REQUEST_SCREENED if refused else None
 
-    async def program(
-        self, called: Sequence[str], value: dict[str, Any]
-    ) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-        """Screen what a program answers that has called these servers, in the strictest of their modes. Returns what
-        is passed on, None where that is withheld, and what was found."""
-        mode = max((self._servers.screening(server) for server in called), key=_STRICTNESS.index, default=Screening.OFF)
-        found: dict[str, Any] = {}
-        if mode is Screening.OFF:
-            return value, found
-        for server in called:
-            try:
-                looked = await self._looked(server, value, mode)
-            except OutOfTime:
-                return None, {"mode": mode.value}
-            if looked.found or looked.masked:
-                masked = found.get("masked", 0) + looked.masked
-                rules = [*dict.fromkeys((*found.get("rules", ()), *rules_of(looked)))][:MOST_RULES]
-                found = {"mode": mode.value, "rules": rules} | ({"masked": masked} if masked else {})
-            if mode is Screening.REFUSE and looked.hard:
-                return None, found
-            value = looked.value
-        return value, found
-
-    async def _looked(self, server: str, params: Mapping[str, Any], mode: Screening) -> ScreenedReply:
-        """What is found in a question. Raises OutOfTime."""
+    async def look(self, server: str, params: Mapping[str, Any], mode: Screening) -> ScreenedReply:
+        """What is found in a question, or in what else this server had a part in. Raises OutOfTime."""
         given, around = self._given.get(server, NO_SECRETS), self._around(server)
         if len(dumps(params)) <= LARGE and is_plain(params, given, around):
             return ScreenedReply(params)

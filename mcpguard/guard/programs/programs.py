@@ -33,6 +33,7 @@ from mcpguard.guard.calls.screening import Screener
 from mcpguard.guard.programs.inner_calls import InnerCalls, MakeCall
 from mcpguard.guard.programs.run_records import ended_fields, ran_fields, same_run
 from mcpguard.guard.programs.run_request import RunAnswer, RunRequest
+from mcpguard.guard.programs.screened_answer import screen_answer
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.policy.secrets.detection import find_secrets
@@ -125,7 +126,7 @@ class Programs:
         settings = self.settings
         limits = RunLimits(
             wall_seconds=asked.wall_seconds,
-            seconds=settings.seconds,
+            seconds=settings.engine_seconds,
             memory=settings.memory_bytes,
             calls=asked.most_calls,
             parallel=settings.parallel,
@@ -167,7 +168,7 @@ class Programs:
         said: dict[str, Any] = {"value": ended.value, "logs": [*ended.logs]}
         if ended.failure is not None:
             said["message"] = ended.failure.message
-        passed, found = await self._screener.program(tuple(calls.touched), said)
+        passed, found = await screen_answer(self._screener, tuple(calls.touched), said)
         if passed is None:
             failure = RunFailure(FailureCode.SERIALIZATION_ERROR, Reason.REPLY_SCREENED.sentence)
             return RunAnswer(entry, failure=failure, calls=told, screened=found)
