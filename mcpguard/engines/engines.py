@@ -106,8 +106,10 @@ class CodeEngines:
             why = "the guard is stopping" if self.version else NOT_INSTALLED
             return RunEnd(failure=RunFailure(FailureCode.ENGINE_UNAVAILABLE, why))
         async with self._places:
-            worker = self._spare or self._begin(tasks)
-            self._spare = None
+            worker, self._spare = self._spare or self._begin(tasks), None
+            if worker.process is not None and worker.process.has_ended:  # somebody has killed it meanwhile
+                worker.done.set()
+                worker = self._begin(tasks)
             try:
                 await worker.ready.wait()
                 if worker.process is None:

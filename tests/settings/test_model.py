@@ -44,6 +44,7 @@ def test_these_settings_carry_trust_and_take_effect_at_a_start_only() -> None:
         "authority.shell",
         "authority.tokens",
         "holds.calls",
+        "code.enabled",
         "hosts",
         "retention.body_days",
         "retention.database_bytes",

@@ -79,6 +79,11 @@ class Stdio:
         self._reading = anyio.CancelScope()
         self._left = LEFT_BEHIND
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended."""
+        return self._gone.is_set()
+
     def put(self, message: bytes) -> bool:
         """Write a line at once, if nothing has to be written before it. See `MessageTransport`."""
         outgoing = self._outgoing
