@@ -43,14 +43,25 @@ class Decoder:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield the messages that `data` completes. Raises FramingError where the stream cannot be read."""
-        self.held += data
-        while (message := self._next()) is not None:
-            yield message
-
-    def _next(self) -> bytes | None:
+        held = self.held
+        held += data
         if self.framing is None and not self._decide():
-            return None
-        return self._line() if self.framing is Framing.LINES else self._counted()
+            return
+        if self.framing is Framing.HEADERS:
+            while (message := self._counted()) is not None:
+                yield message
+            return
+        while (end := held.find(b"\n", self._searched)) >= 0:
+            line = bytes(held[:end]).strip(_BLANK)
+            del held[: end + 1]
+            self._searched = 0
+            if len(line) > self._limit:
+                raise FramingError(f"a message is longer than {self._limit} bytes")
+            if line:
+                yield line
+        self._searched = len(held)
+        if self._searched > self._limit:
+            raise FramingError(f"a message is longer than {self._limit} bytes")
 
     def _decide(self) -> bool:
         del self.held[: len(self.held) - len(self.held.lstrip(_BLANK))]
@@ -63,20 +74,6 @@ class Decoder:
         else:
             raise FramingError("neither a JSON message nor a Content-Length header")
         return True
-
-    def _line(self) -> bytes | None:
-        while (end := self.held.find(b"\n", self._searched)) >= 0:
-            line = bytes(self.held[:end]).strip(_BLANK)
-            del self.held[: end + 1]
-            self._searched = 0
-            if len(line) > self._limit:
-                raise FramingError(f"a message is longer than {self._limit} bytes")
-            if line:
-                return line
-        self._searched = len(self.held)
-        if self._searched > self._limit:
-            raise FramingError(f"a message is longer than {self._limit} bytes")
-        return None
 
     def _counted(self) -> bytes | None:
         end = self.held.find(_HEAD_END, 0, _HEAD_LIMIT)

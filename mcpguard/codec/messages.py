@@ -86,15 +86,23 @@ def read(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_va
     id_ = given if is_id(given) else None
     if value.get("jsonrpc") != "2.0":
         raise BadMessage(INVALID_REQUEST, 'a message must have "jsonrpc": "2.0"', id_)
-    match sorted(value.keys() & _KINDS):
-        case ["method"]:
-            return _asking(value, id_)
-        case ["result"] if id_ is not None and isinstance(value["result"], dict):
-            return Result(id_, value["result"])
-        case ["error"] if _is_error(value["error"]) and (id_ is not None or given is None):
-            return Failure(id_, value["error"])
-        case _:
-            raise BadMessage(INVALID_REQUEST, "a message is a request, a notification, a result or an error", id_)
+    kinds = value.keys() & _KINDS
+    if kinds == {"method"}:
+        method, params = value["method"], value.get("params")
+        if not isinstance(method, str) or not method:
+            raise BadMessage(INVALID_REQUEST, "method must be a non-empty string", id_)
+        if not isinstance(params, dict) and "params" in value:
+            raise BadMessage(INVALID_REQUEST, "params must be an object", id_)
+        if id_ is not None:
+            return Request(id_, method, params)
+        if "id" in value:
+            raise BadMessage(INVALID_REQUEST, "id must be a string or an integer")
+        return Notification(method, params)
+    if kinds == {"result"} and id_ is not None and isinstance(value["result"], dict):
+        return Result(id_, value["result"])
+    if kinds == {"error"} and _is_error(value["error"]) and (id_ is not None or given is None):
+        return Failure(id_, value["error"])
+    raise BadMessage(INVALID_REQUEST, "a message is a request, a notification, a result or an error", id_)
 
 
 def write(message: Message) -> bytes:
@@ -122,19 +130,6 @@ def dumps(value: object) -> bytes:
         return orjson.dumps(value)
     except TypeError:  # integers beyond 64 bits, which JSON has and orjson has not
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _asking(members: Mapping[str, Any], id_: Id | None) -> Request | Notification:
-    method, params = members["method"], members.get("params")
-    if not isinstance(method, str) or not method:
-        raise BadMessage(INVALID_REQUEST, "method must be a non-empty string", id_)
-    if "params" in members and not isinstance(params, dict):
-        raise BadMessage(INVALID_REQUEST, "params must be an object", id_)
-    if "id" not in members:
-        return Notification(method, params)
-    if id_ is None:
-        raise BadMessage(INVALID_REQUEST, "id must be a string or an integer")
-    return Request(id_, method, params)
 
 
 def is_id(value: object) -> TypeGuard[Id]:

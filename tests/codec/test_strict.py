@@ -39,6 +39,43 @@ def test_anything_else_is_refused_with_strict_error_and_nothing_else(data: bytes
         assert error.message  # noqa: PT017 - a value is a good end too
 
 
+NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,22})(\.[0-9]{1,4})?([eE][-+]?[0-9]{1,3})?", fullmatch=True)
+TEXTS = st.lists(st.sampled_from(["a", "b", "/", "é", "\U0001f600", *r"\u0061 \ud83d\ude00 \ud800 \n \u001f \/".split()]))
+SCALARS = NUMBERS | st.sampled_from(["NaN", "-Infinity", "true", "null"]) | TEXTS.map(lambda some: f'"{"".join(some)}"')
+KEYS = st.sampled_from(["a", "b", "é", r"\u0061", r"\ud800", r"\n"])
+DOCUMENTS = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4).map(lambda some: f"[{','.join(some)}]")
+        | st.lists(st.tuples(KEYS, inner), max_size=3).map(
+            lambda some: "{" + ",".join(f'"{key}":{value}' for key, value in some) + "}"
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(DOCUMENTS | st.binary(max_size=20).map(lambda data: data.decode("latin-1")))
+def test_a_document_means_the_same_to_both_parsers(text: str) -> None:
+    """Only one of them reads documents with a space at the end."""
+    ends = []
+    for data in (text.encode(), text.encode() + b" "):
+        try:
+            ends.append(repr(parse(data, max_bytes=1_000)))
+        except StrictError:
+            ends.append("refused")
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("text", ['{"a":1,"a":1}', '{"a":{"b":1,"b":2}}', '{"a":1,"\\u0061":1}', "[1e999]", '["\\ud800"]'])
+def test_a_short_document_of_two_meanings_is_refused(text: str) -> None:
+    assert refusal(text.encode()) == refusal(text.encode() + b" ")
+
+
+def test_large_integers_keep_all_their_digits() -> None:
+    assert parse(b"[18446744073709551616,-9223372036854775809]", max_bytes=100) == [2**64, -(2**63) - 1]
+
+
 @given(st.integers(0, MOST_DEPTH), st.integers(1, 5), st.sampled_from(["[]", '{"a":}']))
 def test_exactly_the_allowed_depth_is_read(depth: int, more: int, kind: str) -> None:
     opening, closing = kind[:-1], kind[-1]
