@@ -75,29 +75,30 @@ def less_severe(level: str, than: str | None) -> bool:
 
 def bare_params(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters without what belongs to the sender's connection."""
-    rest, sent = dict(params), meta(params)
-    kept = dict(sent)
-    for key in sent:
-        if key.startswith(RESERVED) or key == PROGRESS:
-            del kept[key]
-    if len(kept) != len(sent):
-        del rest["_meta"]
+    rest, sent = dict(params), params.get("_meta")
+    if isinstance(sent, dict) and sent:
+        kept = {key: value for key, value in sent.items() if key != PROGRESS and not key.startswith(RESERVED)}
         if kept:
             rest["_meta"] = kept
+        else:
+            del rest["_meta"]
     return rest
 
 
 def with_meta(params: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters with more in `_meta`."""
-    return {**params, "_meta": {**meta(params), **added}} if added else dict(params)
+    if not added:
+        return dict(params)
+    sent = params.get("_meta")
+    return {**params, "_meta": {**sent, **added} if isinstance(sent, dict) else dict(added)}
 
 
 def bare_result(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result of a modern server without what belongs to its connection."""
-    rest, sent = dict(result), meta(result)
+    rest, sent = dict(result), result.get("_meta")
     for key in _OF_ONE_LEG:
         rest.pop(key, None)
-    if SERVER in sent:
+    if isinstance(sent, dict) and SERVER in sent:
         kept = rest["_meta"] = dict(sent)
         del kept[SERVER]
         if not kept:
@@ -181,7 +182,7 @@ def _said_by(error: Mapping[str, Any], speaker: Mapping[str, str]) -> dict[str, 
 def modern_result(method: str, result: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result for a modern client. It may be cached for nobody else, and for no time at all."""
     hints = {"ttlMs": 0, "cacheScope": "private"} if method in CACHEABLE else {}
-    return {**result, "_meta": {**meta(result), SERVER: server}, "resultType": "complete", **hints}
+    return {**with_meta(result, {SERVER: server}), "resultType": "complete", **hints}
 
 
 def input_required(wanted: Mapping[str, Any], state: str, server: Mapping[str, Any]) -> dict[str, Any]:

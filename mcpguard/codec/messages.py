@@ -83,26 +83,20 @@ def read(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_va
     if not isinstance(value, dict):
         raise BadMessage(INVALID_REQUEST, "a message is one object; batches are not accepted")
     given = value.get("id")
-    id_ = given if is_id(given) else None
-    if value.get("jsonrpc") != "2.0":
-        raise BadMessage(INVALID_REQUEST, 'a message must have "jsonrpc": "2.0"', id_)
-    kinds = value.keys() & _KINDS
+    id_ = given if type(given) is str or (type(given) is int and -LARGEST <= given <= LARGEST) else None  # `is_id`
+    kinds = value.keys() & _KINDS if value.get("jsonrpc") == "2.0" else set()
     if kinds == {"method"}:
         method, params = value["method"], value.get("params")
-        if not isinstance(method, str) or not method:
-            raise BadMessage(INVALID_REQUEST, "method must be a non-empty string", id_)
-        if not isinstance(params, dict) and "params" in value:
-            raise BadMessage(INVALID_REQUEST, "params must be an object", id_)
-        if id_ is not None:
-            return Request(id_, method, params)
-        if "id" in value:
-            raise BadMessage(INVALID_REQUEST, "id must be a string or an integer")
-        return Notification(method, params)
-    if kinds == {"result"} and id_ is not None and isinstance(value["result"], dict):
+        if method and isinstance(method, str) and (isinstance(params, dict) or "params" not in value):
+            if id_ is not None:
+                return Request(id_, method, params)
+            if "id" not in value:
+                return Notification(method, params)
+    elif kinds == {"result"} and id_ is not None and isinstance(value["result"], dict):
         return Result(id_, value["result"])
-    if kinds == {"error"} and _is_error(value["error"]) and (id_ is not None or given is None):
+    elif kinds == {"error"} and _is_error(value["error"]) and (id_ is not None or given is None):
         return Failure(id_, value["error"])
-    raise BadMessage(INVALID_REQUEST, "a message is a request, a notification, a result or an error", id_)
+    raise BadMessage(INVALID_REQUEST, _objection(value), id_)
 
 
 def write(message: Message) -> bytes:
@@ -135,6 +129,19 @@ def dumps(value: object) -> bytes:
 def is_id(value: object) -> TypeGuard[Id]:
     """Tell whether a value can be the id of a request."""
     return isinstance(value, str) or (type(value) is int and -LARGEST <= value <= LARGEST)
+
+
+def _objection(value: Mapping[str, Any]) -> str:
+    """Return why an object is no message."""
+    if value.get("jsonrpc") != "2.0":
+        return 'a message must have "jsonrpc": "2.0"'
+    if value.keys() & _KINDS != {"method"}:
+        return "a message is a request, a notification, a result or an error"
+    if not isinstance(value["method"], str) or not value["method"]:
+        return "method must be a non-empty string"
+    if "params" in value and not isinstance(value["params"], dict):
+        return "params must be an object"
+    return "id must be a string or an integer"
 
 
 def _is_error(value: object) -> bool:

@@ -5,8 +5,8 @@ first in the other), so every ambiguity is refused: duplicate keys, NaN and Infi
 infinity, lone surrogates, a byte order mark and anything but UTF-8. Size, nesting and, where a limit is given, the
 number of values are checked before the parser runs, so a document can exhaust neither memory nor the stack.
 
-orjson reads short documents: one that it would write with these very bytes has one meaning for Python's parser too, which
-reads the others, at several times the cost.
+orjson reads short documents: one that it would write in the same way, except for white space, has one meaning for
+Python's parser too, which reads the others, at several times the cost.
 
 A refusal never repeats a value of the document; it names a duplicate key, because the reader has to find it. This
 module does not repair, and it has no lenient mode.
@@ -23,6 +23,7 @@ import orjson
 MOST_DEPTH: Final = 256
 """The parser recurses once a level; beyond this Python's own limit would come into play."""
 
+_WHITE: Final = b" \t\r\n"
 _SHORT: Final = 64 * 1024
 """Bytes of a document that may be written anew to read it."""
 _STRING: Final = r'"(?:[^"\\]++|\\.)*+"'
@@ -56,14 +57,21 @@ def parse(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_v
         raise StrictError(f"larger than {max_bytes} bytes")
     # Before a parser runs: its memory and its stack are what an attacker would exhaust.
     opened = data.count(b"[") + data.count(b"{")
-    may_be_many = max_values is not None and opened + data.count(b",") >= max_values
-    if len(data) <= _SHORT and opened <= max_depth and not may_be_many:
+    may_have_many = max_values is not None and opened + data.count(b",") >= max_values
+    if len(data) <= _SHORT and opened <= max_depth and not may_have_many:
         try:
             plain: object = orjson.loads(data)
-            if orjson.dumps(plain) == data:  # so no key is there twice, and no number or character was changed
+            written = orjson.dumps(plain)
+            # The same but for white space: no key was there twice, and no number or character was changed.
+            if written == data or written.translate(None, _WHITE) == data.translate(None, _WHITE):
                 return plain
         except (ValueError, TypeError):
             pass  # the parser below knows why
+    return _parse_with_care(data, max_depth, max_values)
+
+
+def _parse_with_care(data: bytes | bytearray, max_depth: int, max_values: int | None) -> object:
+    """Return the value of any document, or say what is wrong with it and where."""
     if data.startswith(b"\xef\xbb\xbf"):
         raise StrictError("starts with a byte order mark; save it as UTF-8 without one", 1, 1)
     try:
@@ -71,7 +79,8 @@ def parse(data: bytes | bytearray, *, max_bytes: int, max_depth: int = 64, max_v
     except UnicodeDecodeError as error:
         readable = data[: error.start].decode()
         raise _at(readable, len(readable), "not UTF-8") from None
-    if max_values is not None and may_be_many:
+    opened = text.count("[") + text.count("{")
+    if max_values is not None and opened + text.count(",") >= max_values:
         refuse_values(text, max_values)
     if opened > max_depth:
         _refuse_depth(text, max_depth)

@@ -48,26 +48,30 @@ class Exchange:
         self.several = False
         self._steps = 0
         self._way = way
-        self.renew(client, request)
-        trace = self._given.get("traceparent")
-        self.trace = visible(trace[:LONGEST_NAME])[:LONGEST_NAME] if isinstance(trace, str) else ""
-
-    def renew(self, client: Client, request: Request) -> None:
-        """Continue with the client's repeated request: its id, progress token and log level are used from now on."""
         self.client, self.id = client, request.id
         self.name, self.era, self.capabilities = client.name, client.era, client.capabilities
-        self._given = given = envelope.meta(request.params)
-        token = self._token = given.get(envelope.PROGRESS)
+        given = request.params.get("_meta") if request.params else None
+        if not isinstance(given, dict):
+            given = {}
+        trace = given.get("traceparent")
+        self.trace = visible(trace[:LONGEST_NAME])[:LONGEST_NAME] if isinstance(trace, str) else ""
+        token = self.token = given.get(envelope.PROGRESS)
         self.wants_progress = token is not None and isinstance(token, str | int) and not isinstance(token, bool)
         level = given.get(envelope.LOG_LEVEL) if client.era is Era.MODERN else client.log_level or "info"
         self.log_level = level if level in envelope.LEVELS else None
+
+    def continue_as(self, repeated: "Exchange") -> None:
+        """Continue with the client's repeated request: its id, progress token and log level are used from now on."""
+        self.client, self.id = repeated.client, repeated.id
+        self.name, self.era, self.capabilities = repeated.name, repeated.era, repeated.capabilities
+        self.token, self.wants_progress, self.log_level = repeated.token, repeated.wants_progress, repeated.log_level
 
     def progress(self, params: Mapping[str, Any]) -> None:
         if self.several:
             self._steps += 1
             params = {key: said for key, said in params.items() if key != "total"} | {"progress": self._steps}
         if self.wants_progress:
-            self.say(Notification("notifications/progress", {envelope.PROGRESS: self._token, **params}))
+            self.say(Notification("notifications/progress", {envelope.PROGRESS: self.token, **params}))
 
     def log(self, params: Mapping[str, Any]) -> None:
         least, level = self.log_level, params.get("level")

@@ -11,7 +11,6 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.faces.face import AgentFace
 from mcpguard.gateway.subscribed_uris import SubscribedUris
-from mcpguard.gateway.views import ScopedCatalog
 from mcpguard.policy.asks import askable_kinds
 from mcpguard.text.visible import visible
 
@@ -19,6 +18,8 @@ NETWORK, STREAMS = "network", "streams"
 SHARE, PLACES = "caller's share", "agents' places"
 """Why there was no place for what came: the caller has its share under way, or all callers together have theirs."""
 LONGEST_NAME = 100
+OF_ONE_REQUEST = (envelope.PROGRESS, envelope.LOG_LEVEL)
+"""What `_meta` of a request says of the request, in a form of its own. The rest of what has a form is of the client."""
 
 
 def _nobody(_: Notification) -> None:
@@ -32,7 +33,7 @@ class Client:
     `capabilities` is what the client declares it can be asked for. `session` names its session or stream, if there is
     one. `tell` sends what belongs to no request. The owner of the client closes `subscribed` when the client has gone.
     `askable` are the kinds of question that a modern client can be asked; the other era is asked in another way.
-    `seen`: the part of the catalog that this client saw last.
+    `is_checked`: what the client says of itself, the same in each of its requests, has the form of its revision.
     """
 
     door: str
@@ -47,7 +48,7 @@ class Client:
     tell: Callable[[Notification], None] = _nobody
     subscribed: SubscribedUris = field(default_factory=SubscribedUris)
     askable: frozenset[AskKind] = frozenset()
-    seen: ScopedCatalog | None = None
+    is_checked: bool = False
 
 
 def modern_client(

@@ -27,7 +27,7 @@ from mcpguard.domain.asks import Answers, Ask, Asks
 from mcpguard.gateway.client_request import AGAIN, RESPONSES, STATE, Exchange, Say
 from mcpguard.gateway.clients import LONGEST_NAME, Client
 from mcpguard.gateway.open_requests import LAST_WORDS
-from mcpguard.gateway.wire import CANCELLED, US, own_error
+from mcpguard.gateway.wire import CANCELLED, INVALID_PARAMS, US, RequestRejected, own_error
 
 LONGEST_KEPT: Final = 64 * 1024
 MOST_KEPT: Final = 64
@@ -150,7 +150,7 @@ class _Parked:
     async def attend(self, exchange: Exchange, request: Request) -> Answer:
         """Wait with the client until the call is answered or a question comes."""
         self._hears = exchange.say
-        self._exchange.renew(exchange.client, request)
+        self._exchange.continue_as(exchange)
         self._take((request.params or {}).get(RESPONSES))
         try:
             while self._answer is None:
@@ -213,3 +213,9 @@ def _nowhere(_call: _Parked, _work: Work) -> object:
 def _salient(request: Request) -> dict[str, Any]:
     """Return what makes two requests the same: all parameters but those of the round itself."""
     return {key: value for key, value in (request.params or {}).items() if key not in ("_meta", *AGAIN)}
+
+
+def unknown_state() -> RequestRejected:
+    """Return the refusal of a request that names no waiting call of its client."""
+    sentence = "requestState is unknown, used or expired, or belongs to another client; make the call again"
+    return RequestRejected(INVALID_PARAMS, sentence, "request state")

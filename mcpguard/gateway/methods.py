@@ -15,17 +15,18 @@ import structlog
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.codec import envelope
+from mcpguard.codec.members import ALWAYS_KNOWN
 from mcpguard.codec.messages import Failure, Request, Result
 from mcpguard.domain.capabilities import Capability, CapabilityKind
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import STATE, Exchange, call_request
-from mcpguard.gateway.clients import Client, can_do, client_name
+from mcpguard.gateway.clients import OF_ONE_REQUEST, Client, can_do, client_name
 from mcpguard.gateway.contents import rename_contents
 from mcpguard.gateway.disclosure import disclosed_fields
 from mcpguard.gateway.faces.face import NamedCapability
 from mcpguard.gateway.greeting import GatewayGreeting
-from mcpguard.gateway.input_required import PARKED, ParkedCalls
+from mcpguard.gateway.input_required import PARKED, ParkedCalls, unknown_state
 from mcpguard.gateway.lists import KINDS, ShownLists
 from mcpguard.gateway.subscriptions.listen import ListenRequests
 from mcpguard.gateway.subscriptions.subscribe import ResourceSubscriber
@@ -44,7 +45,6 @@ from mcpguard.gateway.validation import (
 from mcpguard.gateway.views import CatalogViews, NamedTool
 from mcpguard.gateway.wire import (
     INTERNAL_ERROR,
-    INVALID_PARAMS,
     REFUSED,
     US,
     BudgetSpent,
@@ -103,7 +103,7 @@ class Methods:
         return self._work(request, exchange)
 
     async def _resume(self, exchange: Exchange, request: Request) -> Result | Failure:
-        return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, _gone())
+        return await self.parking.resume(exchange, request) or self._rejected(exchange.client, request, unknown_state())
 
     async def _work(self, request: Request, exchange: Exchange) -> Result | Failure:
         client, method, params = exchange.client, request.method, request.params or {}
@@ -113,7 +113,17 @@ class Methods:
                 raise unknown_method()  # noqa: TRY301 - as it is refused for everything else
             if FORMS.check is None:
                 await FORMS.load()
-            validate(method, client.version, params)
+            is_plain = (
+                client.is_checked
+                and method == "tools/call"
+                and params.keys() <= ALWAYS_KNOWN[method]
+                and isinstance(params.get("name"), str)
+                and isinstance(params.get("arguments", {}), dict)
+                and params["_meta"].keys().isdisjoint(OF_ONE_REQUEST)
+            )
+            if not is_plain:
+                validate(method, client.version, params)
+                client.is_checked |= client.era is Era.MODERN and method == "tools/call"
             result = await answer(exchange, params)
             if client.era is Era.MODERN:
                 result = envelope.modern_result(method, result, US)
@@ -134,7 +144,7 @@ class Methods:
                 await FORMS.load()
             validate("initialize", envelope.HANDSHAKE[-1], params)
             if wait := self._guard.calls.count_handshake(client.caller):
-                raise BudgetSpent(wait)  # noqa: TRY301 - as it is refused for everything else
+                raise BudgetSpent(wait)  # noqa: TRY301 - the door answers it in its own way
             greeting = await self._greeting.greet(client, "initialize")
         except BudgetSpent:
             raise
@@ -162,10 +172,12 @@ class Methods:
 
     def tool(self, client: Client, name: str) -> NamedTool:
         """Return what a client means by the name of a tool, with its entry if it is offered to the client."""
-        whole, seen = self._publisher.catalog, client.seen
-        if seen is None or seen.whole is not whole:
-            seen = client.seen = self._views.in_scope(whole, client.caller.scope)
-        return seen.tools.get((client.face.key, name)) or seen.tool(client.face, name)
+        views, catalog, scope = self._views, self._publisher.catalog, client.caller.scope
+        if views.of is catalog:
+            named = views.tools.get((scope.servers, scope.tools, client.face.key, name))
+            if named is not None:
+                return named
+        return views.look_up(catalog, scope, client.face, name)
 
     def close(self) -> None:
         """Answer every request that would otherwise stay open for long."""
@@ -185,13 +197,6 @@ class Methods:
 
     def _seen_by(self, client: Client) -> Catalog:
         return self._views.in_scope(self._publisher.catalog, client.caller.scope).catalog
-
-    def _is_free(self, client: Client, tool: Capability) -> bool:
-        """Tell whether answers of a tool may have any structure: it is offered to this client without an output
-        schema. A tool that is not offered now may have been, with a schema that the client remembers.
-        """
-        pinned = self._views.in_scope(self._publisher.catalog, client.caller.scope).find(tool)
-        return pinned is not None and "outputSchema" not in pinned.definition
 
     async def _settled(self, client: Client) -> None:
         await self._guard.servers.wait_until_settled()
@@ -231,8 +236,9 @@ class Methods:
 
     def _get_prompt(self, exchange: Exchange, params: Params) -> Awaitable[dict[str, Any]]:
         client = exchange.client
-        name = fitting_name(params["name"])
-        capability = client.face.named_capability(self._seen_by(client), CapabilityKind.PROMPT, name)
+        capability = client.face.named_capability(
+            self._seen_by(client), CapabilityKind.PROMPT, fitting_name(params["name"])
+        )
         return self._make(exchange, "prompts/get", capability, {**params, "name": capability.name})
 
     async def _read(self, exchange: Exchange, params: Params) -> dict[str, Any]:
@@ -277,7 +283,8 @@ class Methods:
         _passed_on(told)
         said = refusal(told)
         if method == "tools/call":
-            return refused_result(said, structured=self._is_free(exchange.client, named))
+            view = self._views.in_scope(self._publisher.catalog, exchange.client.caller.scope)
+            return refused_result(said, structured=view.is_free(named))
         raise refused_error(said, exchange.client.era, uri)
 
     async def _carried_out(self, exchange: Exchange, wanted: CallRequest) -> CallResult:
@@ -291,8 +298,3 @@ def _passed_on(told: CallResult) -> CallResult:
     if told.error is not None:
         raise ServerAnsweredError(told.error)
     return told
-
-
-def _gone() -> RequestRejected:
-    sentence = "requestState is unknown, used or expired, or belongs to another client; make the call again"
-    return RequestRejected(INVALID_PARAMS, sentence, "request state")

@@ -17,28 +17,22 @@ class OpenRequests:
     """The scopes of the requests and streams that are open at one door."""
 
     def __init__(self) -> None:
-        self._of: dict[str, set[anyio.CancelScope]] = {}
+        self.callers: dict[anyio.CancelScope, str] = {}
+        """In whose name each scope is open. Revoking the caller leaves the scope."""
 
     @contextmanager
     def hold_open(self, caller: str) -> Iterator[None]:
         """Count the block as open in the caller's name; revoking the caller leaves it."""
         scope = anyio.CancelScope()
-        of = self._of.setdefault(caller, set())
-        of.add(scope)
+        self.callers[scope] = caller
         try:
             with scope:
                 yield
         finally:
-            of.discard(scope)
-            if not of:
-                del self._of[caller]
+            del self.callers[scope]
 
     def end_caller(self, caller: str) -> None:
         """End everything open in this caller's name within half a second."""
-        for scope in self._of.get(caller, ()):
-            give_last_words(scope)
-
-
-def give_last_words(scope: anyio.CancelScope) -> None:
-    """End what runs in a scope within half a second."""
-    scope.deadline = min(scope.deadline, anyio.current_time() + LAST_WORDS)
+        for scope, of in self.callers.items():
+            if of == caller:
+                scope.deadline = min(scope.deadline, anyio.current_time() + LAST_WORDS)

@@ -300,9 +300,9 @@ async def test_a_body_that_is_still_coming_is_not_waited_for(tmp_path: Path) -> 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(post)
                 await came.wait()
-                await until(lambda: guard.where.door._open)
+                await until(lambda: guard.where.door._guests.callers)
                 await revoked(guard, caller)
-                await until(lambda: not guard.where.door._open)
+                await until(lambda: not guard.where.door._guests.callers)
                 tasks.cancel_scope.cancel()
 
 

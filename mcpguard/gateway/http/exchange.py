@@ -93,14 +93,14 @@ class HttpExchange:
         self.is_strange = head.is_foreign or is_crowded or not self.fits
         """Whether it may have to be refused, whoever its caller is."""
         self.id: Id | None = None
-        self.caller = ""
         self.scope: anyio.CancelScope
-        """In whose name the request is answered, and within what."""
+        """Within which the request is answered."""
         self.left: Callable[[], None] | None = None
         self.has_left = False
         self.headers: tuple[tuple[bytes, bytes], ...] = ()
         """What the answer has beside its own headers."""
-        self._stream: EventStream | None = None
+        self.stream: EventStream | None = None
+        """What is sent before the answer, if anything is."""
         self._quiet: asyncio.TimerHandle | None = None
         self._waits_to_send = connection.expect_100_continue
         self._is_late = False
@@ -181,23 +181,21 @@ class HttpExchange:
         """Send a message before the answer, which thereby becomes the last of a stream."""
         self._events().say(said)
 
-    async def finish(self, status: int, message: bytes) -> None:
-        """Send the answer, after all that was said before it."""
-        self.left = None  # what leads back to itself would be left to the garbage collector
-        if self._quiet is not None:
-            self._quiet.cancel()
-        if self._stream is not None:
-            await self._stream.finish(message)
-            return
-        self.answer(status, message, (JSON, *self.headers))
+    async def finish(self, message: bytes) -> None:
+        """Send the answer as the last of the stream."""
+        self._end_watch()
+        await self._events().finish(message)
 
     async def end(self) -> None:
         """End what runs beside the work. Raises what that has failed with."""
-        self.left = None
+        self._end_watch()
+        if self.stream is not None:
+            await self.stream.end()
+
+    def _end_watch(self) -> None:
+        self.left = None  # what leads back to itself would be left to the garbage collector
         if self._quiet is not None:
             self._quiet.cancel()
-        if self._stream is not None:
-            await self._stream.end()
 
     def answer(self, status: int, body: bytes = b"", headers: Headers = ()) -> None:
         """Send a complete answer."""
@@ -239,9 +237,9 @@ class HttpExchange:
             self.answer(500, b"Internal Server Error", (TEXT, CLOSE))
 
     def _events(self) -> EventStream:
-        if self._stream is None:
-            self._stream = EventStream(self)
-        return self._stream
+        if self.stream is None:
+            self.stream = EventStream(self)
+        return self.stream
 
     def _head_of(self, status: int, headers: Headers) -> bytes:
         self.response_started = True
@@ -258,6 +256,9 @@ class HttpExchange:
 
     def _complete(self) -> None:
         self.response_complete = True
+        self.left = None
+        if self._quiet is not None:
+            self._quiet.cancel()
         self.message_event.set()
         if not self.keep_alive:
             self._connection.transport.close()

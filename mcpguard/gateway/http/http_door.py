@@ -32,7 +32,7 @@ from mcpguard.gateway.http.sessions import Sessions
 from mcpguard.gateway.identity import Unauthorized
 from mcpguard.gateway.message_reader import LARGE, AgentMessageReader
 from mcpguard.gateway.methods import Methods
-from mcpguard.gateway.open_requests import give_last_words
+from mcpguard.gateway.open_requests import OpenRequests
 from mcpguard.gateway.subscriptions.list_news import ListNews
 from mcpguard.gateway.wire import REFUSED
 from mcpguard.guard.guard import Guard
@@ -65,7 +65,7 @@ class HttpDoor:
         self._endpoints = Endpoints(guard)
         self._legacy = Legacy(methods, self.sessions, limits.client_calls, self._patience)
         self._modern = Modern(methods, self._patience)
-        self._open: set[HttpExchange] = set()
+        self._guests = OpenRequests()
         self._shares = Shares(limits.of_caller, limits.of_agents)
 
     def tell(self, changed: CatalogChange) -> None:
@@ -79,9 +79,7 @@ class HttpDoor:
 
     def end_caller(self, caller: str) -> None:
         """End what is open in the name of a caller that was revoked."""
-        for exchange in self._open:
-            if exchange.caller == caller:
-                give_last_words(exchange.scope)
+        self._guests.end_caller(caller)
         self.sessions.end_caller(caller)
 
     async def answer(self, exchange: HttpExchange) -> None:
@@ -96,13 +94,13 @@ class HttpDoor:
             callers, credential = self._guard.callers, exchange.head.credential
             caller = callers.anonymous if credential.is_local else None
             caller = caller or credential.caller(callers)
-            exchange.scope, exchange.caller = anyio.CancelScope(), caller.id
-            self._open.add(exchange)
+            scope = exchange.scope = anyio.CancelScope()
+            self._guests.callers[scope] = caller.id
             try:
-                with exchange.scope as scope:
+                with scope:
                     await self._take(exchange, caller)
             finally:
-                self._open.discard(exchange)
+                del self._guests.callers[scope]
             if scope.cancelled_caught and not exchange.has_left and not exchange.response_started:
                 raise Unauthorized(Reason.CALLER_REVOKED.sentence)  # noqa: TRY301 - as it is refused before it is read
         except (Unauthorized, UncountedRefusal, HttpRefusal, BadMessage, Crowded) as refusal:
@@ -130,17 +128,20 @@ class HttpDoor:
             self._shares.begin(caller.id)
         try:
             said = await self._read_large(exchange, caller) if is_placed else self._reader.read_small(exchange.body)
-            if isinstance(said, Request):
-                exchange.id = said.id
-                if not is_placed:
-                    self._shares.begin(caller.id)
-                    is_placed = True
-            era = self._modern if _is_modern(said, exchange) else self._legacy
+            exchange.id = said.id if isinstance(said, Request) else None
+            if exchange.id is not None and not is_placed:
+                self._shares.begin(caller.id)
+                is_placed = True
+            is_modern = exchange.mcp.get(VERSION) in envelope.MODERN and not exchange.twice
+            era = self._modern if is_modern or _is_modern(said, exchange) else self._legacy
             work = era.take(exchange, said, caller, face)
             answer = None if work is None else await work
             if answer is not None:
                 status = era.statuses.get(answer.error["code"], 200) if isinstance(answer, Failure) else 200
-                await exchange.finish(status, write(answer))
+                if exchange.stream is None:
+                    exchange.answer(status, write(answer), (JSON, *exchange.headers))
+                else:
+                    await exchange.finish(write(answer))
         finally:
             exchange.body.clear()
             if is_placed:

@@ -66,11 +66,25 @@ class Modern:
             return None
         if exchange.twice and (name := duplicated_header(exchange.twice)) is not None:
             raise twice(name)
-        params = message.params or {}
-        version = read_revision(message.method, params, exchange.mcp)
-        client = self._client(exchange, caller, face, version, params["_meta"])
-        if message.method == "tools/call":
-            self._check_mirrored(exchange, client, params)
+        params, mcp, method = message.params or {}, exchange.mcp, message.method
+        client, meta, said = exchange.head.client, params.get("_meta"), mcp.get(NAME)
+        is_as_before = (
+            client is not None
+            and client.caller is caller
+            and client.face.key == face.key
+            and isinstance(meta, dict)
+            and exchange.head.said == (mcp.get(VERSION), meta.get(envelope.CLIENT), meta.get(envelope.CAPABILITIES))
+            and meta.get(envelope.PROTOCOL) == client.version
+            and mcp.get(METHOD) == method
+            and params.get(NAMED_BY.get(method, "")) == said
+            and (said is None or "=?" not in said)  # which could stand for another name
+        )
+        if client is None or not is_as_before:
+            client = self._client(exchange, caller, face, read_revision(method, params, mcp), params["_meta"])
+        if method == "tools/call" and isinstance(name := params.get("name"), str):
+            _, tool = self._methods.tool(client, name)
+            if tool is not None and (tool.mirrors or exchange.twice):
+                _check_mirrored(exchange, tool.definition, params.get("arguments") or {})
         exchange.watch(exchange.leave, self._patience.quiet)
         return self._methods.reply(Exchange(client, message, exchange.say), message)
 
@@ -84,22 +98,20 @@ class Modern:
             return client
         client = modern_client(NETWORK, caller, face, version, meta)
         # Only what is short is kept for as long as the connection.
-        head.client, head.said = (client, said) if len(exchange.body) <= MOST_KEPT else (None, None)
+        is_kept = len(exchange.body) <= MOST_KEPT and isinstance(meta[envelope.CAPABILITIES], dict)
+        head.client, head.said = (client, said) if is_kept else (None, None)
         return client
 
-    def _check_mirrored(self, exchange: HttpExchange, client: Client, params: Mapping[str, Any]) -> None:
-        """Refuse a request whose headers repeat arguments with other values than the body has."""
-        name, arguments = params.get("name"), params.get("arguments") or {}
-        if not isinstance(name, str) or not isinstance(arguments, dict):
-            return
-        _, tool = self._methods.tool(client, name)
-        if tool is None or not (tool.mirrors or exchange.twice):
-            return
-        if any(name.startswith(MIRRORED) for name in exchange.twice):
-            raise HttpRefusal(400, HEADER_MISMATCH, "a header of an argument appears more than once", "headers")
-        mirrored = {name: value for name, value in exchange.mcp.items() if name.startswith(MIRRORED)}
-        if sentence := disagreement(tool.definition.get("inputSchema"), arguments, mirrored):
-            raise HttpRefusal(400, HEADER_MISMATCH, sentence, "envelope")
+
+def _check_mirrored(exchange: HttpExchange, definition: Mapping[str, Any], arguments: object) -> None:
+    """Refuse a request whose headers repeat arguments with other values than the body has."""
+    if not isinstance(arguments, dict):
+        return
+    if any(name.startswith(MIRRORED) for name in exchange.twice):
+        raise HttpRefusal(400, HEADER_MISMATCH, "a header of an argument appears more than once", "headers")
+    mirrored = {name: value for name, value in exchange.mcp.items() if name.startswith(MIRRORED)}
+    if sentence := disagreement(definition.get("inputSchema"), arguments, mirrored):
+        raise HttpRefusal(400, HEADER_MISMATCH, sentence, "envelope")
 
 
 def _take_other(exchange: HttpExchange, message: Message) -> None:
