@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from mcpguard.gateway.http.plain import HEADER_MISMATCH
 from tests.gateway.speaking import guarded
 from tests.simulators.script import Script
-from tests.simulators.words import CLIENT_CAPABILITIES, CLIENT_INFO, Json
+from tests.simulators.words import CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION, Json
 
 MALFORMED: dict[str, Json] = {
     "arguments that are a list": {"name": "web::echo", "arguments": []},
@@ -24,6 +25,26 @@ MALFORMED: dict[str, Json] = {
     "no capabilities": {"name": "web::echo", "_meta": {CLIENT_CAPABILITIES: None}},
     "a capability that is a text": {"name": "web::echo", "_meta": {CLIENT_CAPABILITIES: {"sampling": "yes"}}},
 }
+
+ENCODED = "=?base64?d2ViOjplY2hv?="
+CONTRADICTORY: dict[str, tuple[Json, dict[str, str]]] = {
+    "another method": ({"name": "web::echo"}, {"mcp-method": "tools/list"}),
+    "another name": ({"name": "web::echo"}, {"mcp-name": "web::other"}),
+    "a name that stands for another": ({"name": ENCODED}, {"mcp-name": ENCODED}),
+    "another revision": ({"name": "web::echo"}, {"mcp-protocol-version": "2025-11-25"}),
+    "another revision in the body": ({"name": "web::echo", "_meta": {PROTOCOL_VERSION: "2025-11-25"}}, {}),
+}
+
+
+@pytest.mark.parametrize("what", CONTRADICTORY)
+async def test_headers_that_contradict_the_body_are_refused_at_any_time(what: str, tmp_path: Path) -> None:
+    params, headers = CONTRADICTORY[what]
+    async with guarded(tmp_path, Script()) as guard:
+        client = guard.client()
+        for _ in range(2):
+            assert (await client.call("web::echo", {"n": 1})).result["structuredContent"] == {"n": 1}
+            reply = await client.request("tools/call", params, headers=headers)
+            assert (reply.status, reply.error["code"]) == (400, HEADER_MISMATCH)
 
 
 @pytest.mark.parametrize("what", MALFORMED)
