@@ -28,7 +28,7 @@ from mcpguard.guard.calls.holds.hold_rules import HoldRules
 from mcpguard.guard.calls.holds.open_holds import Tickets
 from mcpguard.guard.calls.holds.waiting_call import WaitingCalls
 from mcpguard.guard.calls.judgement import CallJudge
-from mcpguard.guard.calls.kept_bodies import KeptBodies
+from mcpguard.guard.calls.kept_bodies import KeptBodies, load_or_make_digests
 from mcpguard.guard.calls.open_call import CallServices
 from mcpguard.guard.calls.screening import Screener
 from mcpguard.guard.guard import AgentServices, CallTraffic, Guard, GuardFacts, LogProof, Review, Staff
@@ -63,7 +63,6 @@ from mcpguard.guard.traffic.counts import CallCounts
 from mcpguard.guard.traffic.events import CallEvents
 from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.guard.trust.confirmed_settings import ConfirmedSettings
-from mcpguard.ledger import digests
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.policy.budgets import BudgetLimits, CallBudgets
 from mcpguard.settings.model import Settings
@@ -118,7 +117,7 @@ async def assemble(
 ) -> Parts:
     """Return a guard loaded from the store, which does not run yet. `given`: further callers by their tokens."""
     settings = confirming.settings
-    digesting, seal = digests.load_or_make(digest_key(settings)), seals.load_or_make(seal_key(settings))
+    digesting, seal = load_or_make_digests(digest_key(settings)), seals.load_or_make(seal_key(settings))
     registry, publisher, cutting, effects = Registry(), Publisher(), RunningCalls(), EffectReader(store)
     standings = Standings(registry, publisher, cutting, ledger, store.readers, seal, clock, settings)
     intake = Intake(standings, clock, new_id, settings.upstreams, KNOWN_PER_ENTRY)

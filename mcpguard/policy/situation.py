@@ -6,7 +6,7 @@ Rules kept here:
    its arguments.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from mcpguard.domain.callers import Caller
@@ -39,7 +39,8 @@ class ArgumentChecks(Protocol):
 class Situation:
     """The facts that the rules check. `standing` is None for an unknown server, `pin` for an unknown capability.
 
-    `pin`: the pin by which the capability is judged, its own or that of the template that covers it. `covered`: the URI
+    `pin`: the pin by which the capability is judged, its own or that of the template that covers it. `effect`: the one
+    that a reviewer assigned; None if nothing could be called. `covered`: the URI
     is below a prefix that a reviewer approved. `blocked`: a reviewer has blocked this very resource, whatever else
     covers it. `reachable`: the server is connected; `starting`: it is not, and connects for the first time; `in_force`:
     the known definitions are those that it lists now. `stated`: the declared intent, None where it is implied.
@@ -56,6 +57,7 @@ class Situation:
     reachable: bool
     in_force: bool
     pin: Pin | None
+    effect: Effect | None = None
     covered: bool = False
     blocked: bool = False
     stated: StatedIntent | None = None
@@ -67,14 +69,6 @@ class Situation:
     crowded: bool = False
     starting: bool = False
     needs_tasks: bool = False
-    effect: Effect | None = field(init=False)
-    """The effect that a reviewer assigned; None if nothing could be called."""
-
-    def __post_init__(self) -> None:
-        effect = Effect.READ if self.covered else None
-        if self.pin is not None and self.pin.callable:
-            effect = self.pin.effect
-        object.__setattr__(self, "effect", effect)
 
     @property
     def connection_reason(self) -> Reason:

@@ -13,8 +13,7 @@ from mcpguard.domain.calls.calls import Face, Intent
 from mcpguard.domain.calls.records import Opening
 from mcpguard.domain.calls.verdicts import ALLOW
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
-from mcpguard.guard.calls.kept_bodies import LARGE, KeptBodies
-from mcpguard.ledger.digests import Digests
+from mcpguard.guard.calls.kept_bodies import LARGE, Digests, KeptBodies
 from mcpguard.policy.secrets.masking import mask_secrets, spellings
 from mcpguard.settings.model import Audit
 from tests.policy.secrets.made_up import TOKEN

@@ -33,15 +33,24 @@ class Carried:
     secret: str | None = None
 
 
-FINE: Final = Situation(Caller("a", "an agent", EVERYTHING), ECHO, UpstreamStanding.APPROVED, True, True, True, PIN)
+FINE: Final = Situation(
+    Caller("a", "an agent", EVERYTHING), ECHO, UpstreamStanding.APPROVED, True, True, True, PIN, Effect.READ
+)
 
 
 def declared(operation: Effect, wrong: Reason | None = None) -> StatedIntent:
     return StatedIntent(Intent(operation, declared=True), wrong)
 
 
+def gathered(situation: Situation) -> Situation:
+    """As the guard gathers it: with the effect that follows from the pin and the prefix."""
+    pin = situation.pin
+    covered = Effect.READ if situation.covered else None
+    return replace(situation, effect=pin.effect if pin is not None and pin.callable else covered)
+
+
 def with_effect(effect: Effect) -> Situation:
-    return replace(FINE, pin=replace(PIN, effect=effect))
+    return gathered(replace(FINE, pin=replace(PIN, effect=effect)))
 
 
 PINS = st.builds(
@@ -89,5 +98,5 @@ SITUATIONS = st.builds(
     crowded=st.booleans(),
     starting=st.booleans(),
     needs_tasks=st.booleans(),
-)
+).map(gathered)
 """Anything, also what cannot come to pass together."""

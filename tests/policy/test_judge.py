@@ -13,6 +13,7 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding, UpstreamStanding
 from mcpguard.policy.judge import RULES, Situation, judge
 from mcpguard.policy.scopes import is_in_scope, is_server_in_scope
+from tests.policy.situations import gathered
 
 ECHO = Capability("web", CapabilityKind.TOOL, "echo")
 SEEN, OTHER = Fingerprint(f"v1:{'a' * 64}"), Fingerprint(f"v1:{'b' * 64}")
@@ -48,12 +49,13 @@ def situation(
 ) -> Situation:
     pin = None if effect is None else replace(PIN, effect=effect)
     caller = Caller("a", "a", within_ or scope())
-    return Situation(caller, capability, standing, enabled, reachable, in_force, pin)
+    return Situation(caller, capability, standing, enabled, reachable, in_force, pin, effect)
 
 
 def on(pin: Pin, **more: bool) -> Situation:
     """A call of a capability that stands so."""
-    return replace(situation(), pin=pin, covered=more.get("covered", False), blocked=more.get("blocked", False))
+    found = replace(situation(), pin=pin, covered=more.get("covered", False), blocked=more.get("blocked", False))
+    return gathered(found)
 
 
 def reason(of: Situation) -> Reason | None:
@@ -117,7 +119,7 @@ def test_only_one_situation_is_allowed() -> None:
     for standing, pin, (enabled, reachable, in_force) in product([None, *UpstreamStanding], PINS, flags):
         of = situation(scope("*", "*", Effect.READ), standing, enabled=enabled, reachable=reachable, in_force=in_force)
         right = standing is APPROVED and pin == PIN and enabled and reachable and in_force
-        assert (reason(replace(of, pin=pin)) is None) == right
+        assert (reason(gathered(replace(of, pin=pin))) is None) == right
 
 
 @pytest.mark.parametrize(

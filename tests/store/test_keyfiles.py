@@ -9,18 +9,19 @@ from pathlib import Path
 import pytest
 
 from mcpguard.domain.errors import StoreUnavailable
-from mcpguard.ledger import digests, keys
+from mcpguard.guard.calls import kept_bodies
+from mcpguard.ledger import keys
 from mcpguard.store.files import seals
 from tests.store.full import file_size_limit
 
 MADE: dict[str, Callable[[Path], object]] = {
     "audit.key": keys.load_or_make,
-    "digest.key": digests.load_or_make,
+    "digest.key": kept_bodies.load_or_make_digests,
     "seal.key": seals.load_or_make,
 }
 MAKING = {
     "audit.key": "from mcpguard.ledger.keys import load_or_make",
-    "digest.key": "from mcpguard.ledger.digests import load_or_make",
+    "digest.key": "from mcpguard.guard.calls.kept_bodies import load_or_make_digests as load_or_make",
     "seal.key": "from mcpguard.store.files.seals import load_or_make",
 }
 KILLED = {

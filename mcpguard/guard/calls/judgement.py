@@ -93,6 +93,10 @@ class CallJudge:
             given = subject.given
             if given is not None:
                 given.beside = self._servers.checking, known, pin
+            covered = capability.kind is CapabilityKind.RESOURCE and is_under_prefix(
+                known.upstream.prefixes, capability.name
+            )
+            effect = pin.effect if pin is not None and pin.callable else Effect.READ if covered else None
             situation = Situation(
                 subject.caller,
                 capability,
@@ -102,15 +106,14 @@ class CallJudge:
                 starting=not connected and self._servers.is_starting(known),
                 in_force=is_kept or (listing is not None and listing is known.listing),
                 pin=pin,
-                covered=capability.kind is CapabilityKind.RESOURCE
-                and is_under_prefix(known.upstream.prefixes, capability.name),
+                effect=effect,
+                covered=covered,
                 blocked=own is not None and own.standing is CapabilityStanding.BLOCKED,
                 stated=subject.stated,
                 arguments=given,
                 spent=exhausted_budget(subject.caller, capability) if exhausted_budget else None,
                 needs_tasks=pin is not None and pin.kind is CapabilityKind.TOOL and pin.name in known.index[2],
             )
-            effect = situation.effect
             look = self._hold_rules.look(subject, known.upstream, pin, effect) if self._hold_rules.demands else NO_HOLD
             if look.demand:
                 situation = replace(

@@ -7,11 +7,15 @@ Rules kept here:
    in a thread, one at a time, so that no other call waits for them.
 3. Everything else of a call that is stored beside its body is masked the same way.
 4. One search of the bytes spares most bodies all others. What it passes over is kept as it is.
+5. Comparing two bodies by their keyed digests requires the key, which is in a file beside the database, never in it.
 """
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
 from anyio import CapacityLimiter, to_thread
@@ -19,13 +23,31 @@ from anyio import CapacityLimiter, to_thread
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.bodies import Body, DigestedBody, KeptBody
 from mcpguard.domain.calls.records import Opening
-from mcpguard.ledger.digests import Digests
+from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.policy.secrets.detection import may_hold, may_hold_in_json
 from mcpguard.policy.secrets.masking import Spellings, mask_secrets, spellings_in_json
 from mcpguard.settings.model import Audit
+from mcpguard.store.files import keyfiles
 
+KEY_BYTES: Final = 32
 LARGE: Final = 16 * 1024
 """Bytes; a smaller body is masked at once, because handing it to a thread would cost more."""
+
+
+class Digests:
+    """Makes keyed digests (HMAC-SHA-256), with the key's part of the work done once."""
+
+    def __init__(self, key: bytes) -> None:
+        self._inner = sha256(bytes(byte ^ 0x36 for byte in key.ljust(64, b"\0")))
+        self._outer = sha256(bytes(byte ^ 0x5C for byte in key.ljust(64, b"\0")))
+
+    def keyed_digest(self, content: bytes) -> str:
+        """The digest of these bytes, as records have it."""
+        # HMAC by its definition, from two hash states that have the key already.
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(content)
+        outer.update(inner.digest())
+        return f"hmac-sha256:{outer.hexdigest()}"
 
 
 class KeptBodies:
@@ -93,3 +115,11 @@ class KeptBodies:
 def _masked(value: object, written: bytes, known: Spellings) -> bytes:
     left = mask_secrets(value, known, maybe=True)
     return dumps(left.value) if left.count else written
+
+
+def load_or_make_digests(path: Path) -> Digests:
+    """Digests with the key in the file `path`, which is made on first use."""
+    key = keyfiles.read_or_make(path, "digest key", lambda: secrets.token_bytes(KEY_BYTES))
+    if len(key) != KEY_BYTES:
+        raise StoreUnavailable(f"{path} is not a digest key: it has {len(key)} bytes, not {KEY_BYTES}")
+    return Digests(key)

@@ -24,8 +24,8 @@ from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
+from mcpguard.guard.calls.kept_bodies import Digests
 from mcpguard.guard.servers.argument_checks import Arguments
-from mcpguard.ledger.digests import Digests
 
 if TYPE_CHECKING:
     from mcpguard.guard.calls.request import CallSubject
