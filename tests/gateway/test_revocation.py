@@ -240,7 +240,7 @@ async def test_whatever_the_moment_a_call_is_refused_or_cut_and_is_one_entry(how
         found: set[str] = set()
         for steps in range(0, 40, 3):
             caller = await granted(guard)
-            before, sent = len(guard.entries()), len(script.called("tools/call"))
+            sent = len(script.called("tools/call"))
             async with speaking(guard, how, token=caller.token) as client, anyio.create_task_group() as tasks:
                 tasks.start_soon(client.call, "web::slow")
                 for _ in range(steps):
@@ -251,7 +251,8 @@ async def test_whatever_the_moment_a_call_is_refused_or_cut_and_is_one_entry(how
                 await until(lambda: not guard.now.ledger.open_entries)
                 tasks.cancel_scope.cancel()
             await until(lambda: not guard.now.ledger.open_entries)
-            entries = guard.entries()[before:]
+            # Its own: the call of the one before may come in after its client has gone, which the server hears later.
+            entries = [entry for entry in guard.entries() if entry["caller"] == caller.id]
             assert len(entries) <= 1
             for entry in entries:
                 assert entry["reason"] == "caller:revoked", entry
