@@ -119,6 +119,7 @@ THINNED: Final = (
     "tests/attacks/*",
     "tests/cli/*",
     "tests/client/*",
+    "tests/engines/*",
     "tests/gateway/*",
     "tests/guard/*",
     "tests/properties/test_the_log_justifies_every_call.py",

@@ -68,6 +68,7 @@ COMMANDS: Final = {
 GROUPS: Final = {
     "audit": CommandEntry("audit.audit", "Read, export, verify and prune the audit log."),
     "caller": CommandEntry("agents.caller", "Callers: the agents that have a token, and their scopes."),
+    "code": CommandEntry("agents.code", "Programs that call many tools, as an agent runs them."),
     "config": CommandEntry("config", "Show, check and confirm the settings."),
     "db": CommandEntry("db", "Upgrade and back up the database."),
     "held": CommandEntry("people.held_calls", "Calls held for approval: list, allow and deny them."),

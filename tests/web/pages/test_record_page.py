@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import sqlite3
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
 from mcpguard.domain.calls.outcomes import Outcome
-from mcpguard.domain.calls.verdicts import Deny
+from mcpguard.domain.calls.records import RecordKind
+from mcpguard.domain.calls.verdicts import Allow, Deny
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.checkpoints import CheckpointCause
 from mcpguard.ledger.entries import Entry
@@ -133,6 +135,27 @@ async def test_all_of_a_call_stands_in_order_with_what_was_sent_and_answered(gua
     assert "ZWSP" in text
     assert "Too large to keep" in shown
     assert "Still open" not in shown
+
+
+async def test_a_program_is_shown_with_the_calls_that_it_made(guard: World) -> None:
+    by, run, ledger = await browser(guard), guard.opening().entry, guard.now.ledger
+    await ledger.note(RecordKind.RAN, {"entry": run, "caller_label": "<i>agent</i>", "language": "python"})
+    made = [replace(guard.opening(verdict), parent=run) for verdict in (Allow(), Deny(Reason.SCOPE_EFFECT))]
+    for opening in made:
+        await guard.call(opening)
+    other = guard.opening()
+    await guard.call(other)
+    assert "Still open" in plain(await page(guard, by, f"/calls/{run}"))
+    await ledger.note(RecordKind.ENDED_RUN, {"entry": run, "outcome": "answered", "calls": 2})
+    text = await page(guard, by, f"/calls/{run}")
+    shown = plain(text)
+    assert "Calls of this program" in shown
+    assert "2 calls" in shown
+    assert [found in text for found in (made[0].entry, made[1].entry, other.entry)] == [True, True, False]
+    assert "scope:effect" in shown
+    assert "<i>agent" not in text
+    assert "Still open" not in shown
+    assert f'href="/calls/{run}"' in await page(guard, by, f"/calls/{made[0].entry}"), "and back"
 
 
 async def test_a_call_that_is_open_says_so(guard: World) -> None:

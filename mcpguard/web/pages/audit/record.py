@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.codec.canonical import LARGEST
+from mcpguard.domain.filters import Filter, FilterKey, FilterTerm
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.audit.audit_log import RecordUnknown
@@ -15,6 +16,8 @@ from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.route import PageRoute
 
 LONGEST_CALL = 64
+MOST_CALLS = 200
+"""Calls of a program that a page lists."""
 
 
 def record(guard: Guard, desk: Console) -> APIRouter:
@@ -53,10 +56,22 @@ def record(guard: Guard, desk: Console) -> APIRouter:
             sentence = "There are no records of a call with this id. Pruned records cannot be found by call id."
             return desk.page(request, "audit", "missing.html", 404, title="No such call", sentence=sentence)
         steps = [{"row": row(each), "fields": fields(each), "body": body(each)} for each in found]
-        closed = any((each["content"] or {}).get("kind") == "closed" for each in found)
-        return desk.page(request, "audit", "call.html", call=call, steps=steps, first=row(found[0]), closed=closed)
+        kinds = {(each["content"] or {}).get("kind") for each in found}
+        made = await _made_by(guard, call) if "ran" in kinds else None
+        closed = not kinds.isdisjoint(("closed", "ended_run"))
+        shown = {"steps": steps, "first": row(found[0]), "closed": closed, "made": made}
+        return desk.page(request, "audit", "call.html", call=call, **shown)
 
     return router
+
+
+async def _made_by(guard: Guard, run: str) -> Json:
+    """The calls that a program made, the first of them: each with its row and the id of its records."""
+    found = await guard.auditing.page(Filter((FilterTerm(FilterKey.PARENT, (run,)),)), limit=MOST_CALLS)
+    return {
+        "calls": [{"row": row(each), "entry": each["content"]["entry"]} for each in found.records],
+        "more": found.more,
+    }
 
 
 def proof(record: Json, key: str) -> Json:

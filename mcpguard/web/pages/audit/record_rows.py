@@ -231,7 +231,7 @@ def _event(content: Mapping[str, Any]) -> tuple[str, str]:
     verdict = _text(content.get("verdict"))
     if kind in ("opened", "released") and verdict in _VERDICTS:
         return _VERDICTS[verdict]
-    if kind == "closed":
+    if kind in ("closed", "ended_run"):
         outcome = _text(content.get("outcome"))
         return _OUTCOMES.get(outcome, (outcome, ""))
     label = _EVENTS.get(kind, kind.replace("_", " "))
