@@ -246,3 +246,20 @@ async def test_a_restart_ends_a_run_that_the_guard_did_not_live_to_see(tmp_path:
     async with running(tmp_path / "killed", script) as guard:
         (ended,) = of_kind(guard, "ended_run")
         assert (ended["outcome"], ended["reason"], ended["late"]) == ("unknown", "guard:crashed", True)
+
+
+async def test_a_tool_is_described_as_its_call_in_python(tmp_path: Path) -> None:
+    script = scripted()
+    script.tool("odd", {"content": []}, annotations=READS, inputSchema={"type": "object", "properties": {'"): x': {}}})
+    async with running(tmp_path, script) as guard, agent(guard, token=TOKEN) as client:
+        names = ["web:count", "web:odd", "web:nothing"]
+        counted, odd, nothing = (await answer(client, "describe_tool", names=names, **{"as": "python"}))["tools"]
+        assert "inputSchema" not in counted
+        assert counted["python"] == (
+            "Arguments_0 = TypedDict('Arguments_0', {'n': int}, extra_items=Any)\n"
+            "def call_tool(server: Literal['web'], tool: Literal['count'], args: Arguments_0) -> ToolAnswer: ...\n"
+        )
+        compile(odd["python"], "stub.py", "exec")
+        assert "python" not in nothing
+        (same, _, _) = (await answer(client, "describe_tool", names=names))["tools"]
+        assert same["inputSchema"] == NUMBER

@@ -71,6 +71,7 @@ class RetrieveArguments(ArgumentModel):
 
 class DescribeArguments(ArgumentModel):
     names: Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)]
+    form: Annotated[Literal["schema", "python"], Field(alias="as")] = "schema"
 
 
 class VariantArguments(ArgumentModel):

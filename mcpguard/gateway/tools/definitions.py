@@ -95,7 +95,7 @@ DEFINITIONS: Final[Mapping[str, Schema]] = MappingProxyType(
             _tool(
                 DESCRIBE,
                 "The full definitions of tools, and whether each can be called now.",
-                _object(("names",), names={**_TEXTS, "maxItems": MOST_NAMES}),
+                _object(("names",), names={**_TEXTS, "maxItems": MOST_NAMES}, **{"as": {"enum": ["schema", "python"]}}),
                 reads=True,
                 answer=_object(
                     ("tools",), tools={"type": "array", "items": _OBJECT}, instructions=_OBJECT, notice=_TEXT

@@ -15,6 +15,7 @@ from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.json import Json
 from mcpguard.gateway.tools.arguments import DescribeArguments, RetrieveArguments
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.programs.signatures import python_signature
 from mcpguard.guard.search.answer_size import fit_descriptions
 from mcpguard.guard.search.tool_search import SearchScope
 
@@ -35,7 +36,10 @@ class FindTools:
         shelves = self._guard.catalog.shelves
         servers = dict.fromkeys(pinned.capability.server for _, pinned in said if pinned is not None)
         every = {server: shelves[server].instructions for server in servers if server in shelves}
-        return fit_descriptions(said, {server: text for server, text in every.items() if text})
+        answer = fit_descriptions(said, {server: text for server, text in every.items() if text})
+        if given.form == "python":
+            answer["tools"] = [_in_python(tool) for tool in answer["tools"]]
+        return answer
 
     def _one(self, caller: Caller, name: str) -> tuple[Json, CatalogEntry | None]:
         """Return what is told of a tool, and the definition that may be shown with it."""
@@ -47,3 +51,12 @@ class FindTools:
         said: Json = {"name": name, **self._guard.explain(caller, capability)}
         pinned = self._guard.catalog.find(server, CapabilityKind.TOOL, own)
         return said, pinned if said["answer"] != "unknown" else None
+
+
+def _in_python(tool: Json) -> Json:
+    """Return what is told of a tool with its signature in Python in place of its input schema."""
+    if "inputSchema" not in tool:
+        return tool
+    server, _, name = tool["name"].partition(":")
+    written = python_signature(server, name, tool["inputSchema"])
+    return {key: value for key, value in tool.items() if key != "inputSchema"} | {"python": written}
