@@ -102,7 +102,12 @@ class RunEnd:
 
 @dataclass(frozen=True, slots=True)
 class SuspendedRun:
-    """A program that waits for the answer to a call. `state` means something to the engine alone."""
+    """A program that waits for the answer to a call. `state` means something to the engine alone.
+
+    What it has used up counts when it goes on: its log lines, its calls and the bytes of their arguments.
+    """
 
     state: str = field(repr=False)
     logs: tuple[str, ...] = ()
+    calls: int = 0
+    argument_bytes: int = 0

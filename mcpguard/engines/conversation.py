@@ -54,15 +54,15 @@ _ODD: Final = "the engine wrote what is no message of its own"
 
 
 class RunConversation:
-    """One run. `logs` are those from before the program was suspended."""
+    """One run. `before`: the program as it was suspended, if it goes on."""
 
-    def __init__(self, limits: RunLimits, host: RunHost, logs: Sequence[str] = ()) -> None:
-        self.logs = [*logs]
+    def __init__(self, limits: RunLimits, host: RunHost, before: SuspendedRun | None = None) -> None:
+        self.logs = [*before.logs] if before else []
         self._limits = limits
         self._host = host
-        self._logged = sum(map(len, logs))
-        self._calls = 0
-        self._argument_bytes = 0
+        self._logged = sum(len(line.encode(errors="replace")) for line in self.logs)
+        self._calls = before.calls if before else 0
+        self._argument_bytes = before.argument_bytes if before else 0
 
     @staticmethod
     async def version_of(process: Stdio) -> str:
@@ -110,7 +110,7 @@ class RunConversation:
         await self._say(process, {"suspend": True})
         match await self._hear(process):
             case {"state": str(state)}:
-                return SuspendedRun(state, tuple(self.logs))
+                return SuspendedRun(state, tuple(self.logs), self._calls, self._argument_bytes)
             case _:
                 raise RunFailed(FailureCode.RUNTIME_ERROR, _ODD)
 

@@ -98,7 +98,7 @@ class CodeEngines:
     ) -> RunEnd | SuspendedRun:
         """Continue a program with the answers to the calls for which it was suspended."""
         wanted = {"source": program.source, "state": suspended.state, "answer": [*answers]}
-        return await self._with_worker(RunConversation(limits, host, suspended.logs), wanted)
+        return await self._with_worker(RunConversation(limits, host, suspended), wanted)
 
     async def _with_worker(self, conversation: RunConversation, wanted: Mapping[str, object]) -> RunEnd | SuspendedRun:
         tasks = self._tasks

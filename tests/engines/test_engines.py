@@ -92,6 +92,19 @@ async def test_a_suspended_program_goes_on_in_another_worker(tmp_path: Path) -> 
         assert again.made == [], "no call is made twice"
 
 
+async def test_what_a_program_has_used_counts_when_it_goes_on(tmp_path: Path) -> None:
+    program = Program('call_tool("a", "wait")\nfor i in range(60): call_tool("a", "b")')
+    async with engines(tmp_path) as made:
+        suspended = await made.execute(program, TIGHT, Answering(waits="wait"))
+        assert isinstance(suspended, SuspendedRun)
+        assert suspended.calls == 1
+        host = Answering()
+        end = await made.resume(suspended, [{}], program, TIGHT, host)
+        assert isinstance(end, RunEnd)
+        assert end.failure is not None
+        assert (end.failure.code, len(host.made)) == ("MAX_TOOL_CALLS_EXCEEDED", TIGHT.calls - 1)
+
+
 async def test_a_forged_state_hurts_nobody(tmp_path: Path) -> None:
     async with engines(tmp_path) as made:
         for state in ("", "AAAA", "x" * 10_000):
