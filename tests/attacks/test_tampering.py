@@ -94,7 +94,7 @@ ATTACKS: dict[str, tuple[Attack, int, set[Tampering]]] = {
     "two records are swapped": (swap(4, 5), 4, {Tampering.REORDERED}),
     "a record is put in front": (
         run("INSERT INTO records SELECT chain, 0, hash, content, at, kind, NULL, caller, server, capability, name, "
-            "effect, verdict, outcome, reason, \"by\" FROM records WHERE seq = 1"),
+            "effect, verdict, outcome, reason, \"by\", parent FROM records WHERE seq = 1"),
         0,
         {Tampering.ADDED},
     ),

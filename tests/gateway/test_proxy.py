@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from mcpguard.codec.envelope import BY_SERVER
-from mcpguard.gateway.tools.definitions import DEFINITIONS
+from mcpguard.gateway.tools.definitions import CODE, DEFINITIONS
 from mcpguard.proxy.annotations import META
 from mcpguard.settings.call_groups import TAKEN, Proxy
 from tests.gate import gate
@@ -230,7 +230,7 @@ async def test_what_a_server_asks_is_answered_through_it(how: str, tmp_path: Pat
 
 
 def test_it_takes_no_name_of_another_tool() -> None:
-    assert set(DEFINITIONS) == TAKEN
+    assert {*DEFINITIONS, CODE} == TAKEN
     for name in TAKEN:
         with pytest.raises(ValidationError, match="is the name of another tool of mcpguard"):
             Proxy(name=name)
