@@ -1,6 +1,7 @@
 """Many questions at once: each is one, and those of one call leave the others' alone."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -28,14 +29,19 @@ async def test_the_same_id_for_two_questions_ends_no_connection(over: str, tmp_p
         await script.until(lambda: len(answers_to(script)) == before + 3)
         return "done"
 
+    def are_answered(count: int) -> bool:
+        return len(answers_to(script)) == count
+
     script = Script("legacy")
     script.tool("ask", ask)
     async with guarded(tmp_path, script, over=over, may_ask=PERMITTED) as guard:
         before = guard.now.guard.status().servers[0].since
-        for how in HOWS:
+        for count, how in enumerate(HOWS):
             async with speaking(guard, how) as client, anyio.create_task_group() as tasks:
                 call = await Questioned(client, tasks).begin()
                 assert len(call.questions) == 1
+                # Before it is answered: afterwards its id is free for another question.
+                await script.until(partial(are_answered, 3 * count + 2))
                 assert (await call.answer()).text == "done"
         assert [each.get("result", {}) for each in answers_to(script)] == [{}, {}, ADA] * len(HOWS)
         (status,) = guard.now.guard.status().servers
