@@ -171,7 +171,7 @@ async def _heard(process: Stdio) -> dict[str, Any]:
 
 def _inner_call(said: object) -> InnerCall:
     match said:
-        case {"server": str(server), "tool": str(tool), "args": dict(arguments)}:
+        case {"server": str(server), "tool": str(tool), "args": dict(arguments), **more} if not more:
             if "\0" in server + tool or max(len(server), len(tool)) > LONGEST_NAME:
                 raise RunFailed(FailureCode.INVALID_ARGS, f"a name has at most {LONGEST_NAME} characters, and no NUL")
             return InnerCall(server, tool, arguments)

@@ -51,15 +51,16 @@ LIMITS: Final = ProcessLimits(processes=64, memory=256 * MIB, scratch=MIB, file=
 """Of a worker with everything in it; what one program may use is less, and the engine's to keep."""
 AT_ONCE: Final = StdioPatience(0.05, 0.05)
 """A worker has nothing to tidy up, so it gets no time for that."""
-_FOLDER: Final = Path(__file__).parent / "python"
-_FILE: Final = "python_worker.py"
+WORKER: Final = Path(__file__).parent / "python" / "python_worker.py"
 log = structlog.get_logger("mcpguard.engines")
 
 
 class CodeEngines:
-    """Runs programs in Python. `folder` is for the log of what workers write to their standard error."""
+    """Runs programs in Python. `folder` is for the log of what workers write to their standard error; `worker` is the
+    file that is run, in a folder of its own."""
 
-    def __init__(self, confinement: ProcessConfinement, folder: Path, at_once: int) -> None:
+    def __init__(self, confinement: ProcessConfinement, folder: Path, at_once: int, worker: Path = WORKER) -> None:
+        self._file = worker.resolve()
         self.version = _installed()
         self._confinement = replace(confinement, limits=LIMITS)
         self._log = UpstreamLog(folder, "engine-python", LOG_BYTES)
@@ -163,10 +164,10 @@ class CodeEngines:
 
     def _launch(self) -> ProcessLaunch:
         """Return how a worker is started. Reads the disk. Raises NotConfined."""
-        arguments = ("-I", "-B", str(SEEN_AT / _FILE))
+        arguments = ("-I", "-B", str(SEEN_AT / self._file.name))
         declared = StdioLaunch(sys.executable, arguments, profile=Profile.STRICT)
         plain = ProcessLaunch(sys.executable, arguments, {"PATH": "/usr/bin:/bin"})
-        return self._confinement.confine(declared, plain, own=[Bind(SEEN_AT, _FOLDER.resolve())])
+        return self._confinement.confine(declared, plain, own=[Bind(SEEN_AT, self._file.parent)])
 
 
 def _installed() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 
 from mcpguard.engines.code_run import InnerCall, MustWait, Program, RunEnd, RunLimits
-from mcpguard.engines.engines import CodeEngines
+from mcpguard.engines.engines import WORKER, CodeEngines
 from mcpguard.upstreams.sandbox.confinement import ProcessConfinement
 from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from tests.attacks.sandboxed import works
@@ -36,9 +36,9 @@ class Answering:
 
 
 @asynccontextmanager
-async def engines(folder: Path, at_once: int = 2) -> AsyncIterator[CodeEngines]:
+async def engines(folder: Path, at_once: int = 2, worker: Path = WORKER) -> AsyncIterator[CodeEngines]:
     (folder / "data").mkdir(exist_ok=True)
-    made = CodeEngines(ProcessConfinement(works(), ProcessLimits(), folder / "data"), folder, at_once)
+    made = CodeEngines(ProcessConfinement(works(), ProcessLimits(), folder / "data"), folder, at_once, worker)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(made.run)
         while not made.runs:
