@@ -22,6 +22,17 @@ COMMANDS = {
         "--data-dir",
         "--output",
     },
+    ("code",): {"run"},
+    ("code", "run"): {
+        "FILE",
+        "--input",
+        "--effect",
+        "--server",
+        "--reason",
+        "--config",
+        "--data-dir",
+        "--output",
+    },
     ("connect",): {
         "PROGRAM",
         "--face",

@@ -263,6 +263,7 @@ COMMANDS: Mapping[str, str] = {
     "call": "POST /call",
     "caller add": "POST /callers",
     "caller revoke": "POST /callers/{caller}/revoke",
+    "code run": "ran",
     "config confirm": "POST /settings/confirm",
     "audit checkpoint": "POST /checkpoints",
     "audit export": "POST /exports",
