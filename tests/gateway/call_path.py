@@ -65,7 +65,10 @@ class CallPath:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Count in the block, on this thread and on those that were started while `following` ran."""
+        """Count anew in the block, on this thread and on those that were started while `following` ran."""
+        self.functions.clear()
+        self.values.clear()
+        self.nested, self.tasks = [], []
         loop = asyncio.get_running_loop()
         loop.set_task_factory(self._task)
         sys.setprofile(self.see)
