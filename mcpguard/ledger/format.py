@@ -74,7 +74,7 @@ def parse_content(content: bytes | None) -> Mapping[str, Any]:
 
 def opening_fields(opening: Opening) -> dict[str, Scalar]:
     """The fields of an opening, without its arguments."""
-    return _without_empty(
+    return without_empty(
         entry=opening.entry,
         caller=opening.caller.id,
         caller_label=opening.caller.label,
@@ -106,7 +106,7 @@ def opening_fields(opening: Opening) -> dict[str, Scalar]:
 def released_fields(entry: str, verdict: Verdict, call: Fields) -> dict[str, Scalar]:
     """The fields of the record that ends a hold."""
     reason = None if verdict.reason is None else verdict.reason.value
-    return {**call, **_without_empty(entry=entry, verdict=verdict.word, reason=reason)}
+    return {**call, **without_empty(entry=entry, verdict=verdict.word, reason=reason)}
 
 
 CALL_FIELDS = ("caller", "caller_label", "server", "capability", "name", "effect")
@@ -142,7 +142,7 @@ def crashed_run_fields(ran: Mapping[str, Any]) -> dict[str, Scalar]:
 
 def _screened(screened: ScreeningResult) -> dict[str, Scalar]:
     found, masked = " ".join(screened.found), screened.masked or None
-    return _without_empty(screened=screened.mode.value, found=found, masked=masked)
+    return without_empty(screened=screened.mode.value, found=found, masked=masked)
 
 
 def body_fields(body: Body, salt: bytes) -> dict[str, Scalar]:
@@ -150,7 +150,7 @@ def body_fields(body: Body, salt: bytes) -> dict[str, Scalar]:
     match body:
         case KeptBody(masked, keyed):
             fields: dict[str, Scalar] = {"body_size": len(masked), "body_digest": body_digest(salt, masked)}
-            return fields | _without_empty(body_kept=True, body_hmac=keyed)
+            return fields | without_empty(body_kept=True, body_hmac=keyed)
         case DigestedBody(size, digest, too_large):
             fields = {"body_size": size, "body_digest": digest, "body_kept": False}
             return fields | {"body_too_large": True} if too_large else fields
@@ -158,5 +158,6 @@ def body_fields(body: Body, salt: bytes) -> dict[str, Scalar]:
             assert_never(body)
 
 
-def _without_empty(**fields: Scalar) -> dict[str, Scalar]:
+def without_empty(**fields: Scalar) -> dict[str, Scalar]:
+    """Return the fields of a record that say something."""
     return {key: value for key, value in fields.items() if value is not None and value != ""}

@@ -8,6 +8,7 @@ from mcpguard.codec.messages import dumps
 from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.guard.programs.run_request import RunAnswer, RunRequest, ToldCall
+from mcpguard.ledger.format import without_empty
 
 METHOD = "code_execution"
 
@@ -24,7 +25,7 @@ def same_run(asked: RunRequest) -> bytes:
 def ran_fields(asked: RunRequest, entry: str, engine: str, settings: str, secrets: Sequence[str]) -> dict[str, Scalar]:
     """The record of a run that is about to start, without the program itself."""
     intent = asked.stated.intent
-    return _without_empty(
+    return without_empty(
         entry=entry,
         caller=asked.caller.id,
         caller_label=asked.caller.label,
@@ -53,7 +54,7 @@ def ended_fields(
 ) -> dict[str, Scalar]:
     """The record of how a run ended, without its answer."""
     screened = answer.screened
-    return _without_empty(
+    return without_empty(
         entry=entry,
         caller=asked.caller.id,
         caller_label=asked.caller.label,
@@ -67,7 +68,3 @@ def ended_fields(
         found=" ".join(screened.get("rules", ())),
         masked=screened.get("masked"),
     )
-
-
-def _without_empty(**fields: Scalar) -> dict[str, Scalar]:
-    return {key: value for key, value in fields.items() if value is not None and value != ""}
