@@ -39,6 +39,7 @@ from mcpguard.guard.people.passwords import USUAL, Cost, Passwords
 from mcpguard.guard.people.people import People
 from mcpguard.guard.people.sign_in import SignIns
 from mcpguard.guard.people.users import Users
+from mcpguard.guard.programs.inner_calls import Handle
 from mcpguard.guard.programs.programs import Programs
 from mcpguard.guard.review.admission import Admission
 from mcpguard.guard.review.agent_requests import AgentRequests
@@ -50,6 +51,8 @@ from mcpguard.guard.review.launch_fingerprints import Fingerprints
 from mcpguard.guard.review.sandbox_needs import SandboxNeeds
 from mcpguard.guard.review.server_json import ServerQueries
 from mcpguard.guard.review.server_log import ServerLogs
+from mcpguard.guard.scripts.script_runs import ScriptRuns
+from mcpguard.guard.scripts.scripts import Scripts
 from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.publisher import Publisher
@@ -79,6 +82,7 @@ from mcpguard.upstreams.supervise.fleet import Fleet
 from mcpguard.upstreams.supervise.reach import ServerReach
 from mcpguard.upstreams.transports.addresses import Address
 from mcpguard.upstreams.transports.dialing import Dialing
+from mcpguard.upstreams.transports.own import OwnServer
 
 KNOWN_PER_ENTRY = 4
 """How many capabilities of a server are remembered for each that it may list, as removed ones keep their status."""
@@ -143,7 +147,8 @@ async def assemble(
     with_ = CallServices(servers, callers, judge, fleet, cutting, bodies, screener, heard.events)
     calls = Calls(with_, ledger, WaitingCalls(demanding, answering, clock, settings.holds), budgets, new_id, settings)
     managing = AgentRequests(registry, admission, decisions, callers, budgets, clock)
-    programs = _programs(settings, here.sandbox, with_, ledger, clock, new_id)
+    programs = _programs(settings, here.sandbox, with_, ledger, clock, new_id, calls.handle)
+    scripts = await _scripts(programs, calls, admission, intake, reach.own, ledger, clock, store)
     guard = Guard(
         confirming,
         store,
@@ -155,7 +160,7 @@ async def assemble(
         callers=callers,
         granting=CallerGrants(callers, ledger, clock, new_id),
         review=Review(admission, decisions, inspecting, queries),
-        own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote), programs),
+        own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote), programs, scripts),
         judging=judge,
         held=HeldCalls(answering, registry, store, ledger.chain.id),
         staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id, here.cost),
@@ -187,13 +192,34 @@ def _programs(
     ledger: Ledger,
     clock: Clock,
     new_id: Ids,
+    handle: Handle,
 ) -> Programs | None:
     """Return what runs programs of agents, if they may run any."""
     if not settings.code.enabled:
         return None
     confinement = ProcessConfinement(sandbox, limits(settings.sandbox), settings.data_dir)
     engines = CodeEngines(confinement, server_logs(settings), settings.code.at_once)
-    return Programs(engines, ledger, services.bodies, services.screener, services.servers, clock, new_id, settings)
+    bodies, screener, servers = services.bodies, services.screener, services.servers
+    return Programs(engines, ledger, bodies, screener, servers, clock, new_id, settings, handle=handle)
+
+
+async def _scripts(
+    programs: Programs | None,
+    calls: Calls,
+    admission: Admission,
+    intake: Intake,
+    own: OwnServer | None,
+    ledger: Ledger,
+    clock: Clock,
+    store: Store,
+) -> Scripts | None:
+    """Return the scripts, if programs may run, and have calls run the approved ones."""
+    if programs is None or own is None:
+        return None
+    scripts = Scripts(programs, admission, intake, own, ledger, clock)
+    await scripts.load(store.readers)
+    calls.run_script = ScriptRuns(programs).run
+    return scripts
 
 
 def _proof(settings: Settings, signing: Signing, ledger: Ledger, clock: Clock) -> LogProof:
@@ -247,7 +273,13 @@ def _reach(
     seconds = settings.upstreams.install_seconds
     starting = LaunchPreparation(confinement, packages(settings), os.environ, seconds, dialing, registry.writable)
     return ServerReach(
-        settings.upstreams, os.environ, server_logs(settings), server_secrets(settings), dialing, starting
+        settings.upstreams,
+        os.environ,
+        server_logs(settings),
+        server_secrets(settings),
+        dialing,
+        starting,
+        OwnServer() if settings.code.enabled else None,
     )
 
 

@@ -3,6 +3,7 @@ questions of that call go.
 """
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any, Final, Protocol
 
 from mcpguard.codec import envelope
@@ -65,6 +66,12 @@ class Exchange:
         self.client, self.id = repeated.client, repeated.id
         self.name, self.era, self.capabilities = repeated.name, repeated.era, repeated.capabilities
         self.token, self.wants_progress, self.log_level = repeated.token, repeated.wants_progress, repeated.log_level
+
+    def for_call(self, server: str) -> "Exchange":
+        # One of its own for each, as questions of servers are put in the name of the one that asks.
+        own = copy(self)
+        own.server, own.wants_progress = server, False
+        return own
 
     def progress(self, params: Mapping[str, Any]) -> None:
         if self.several:

@@ -36,6 +36,7 @@ from mcpguard.guard.review.decisions import Decisions
 from mcpguard.guard.review.inspection import ServerInspections
 from mcpguard.guard.review.server_json import ServerQueries
 from mcpguard.guard.review.server_log import ServerLogs
+from mcpguard.guard.scripts.scripts import Scripts
 from mcpguard.guard.search.answer import search_answer
 from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
 from mcpguard.guard.servers.servers import Servers
@@ -76,6 +77,7 @@ class AgentServices:
     managing: AgentRequests
     tailing: ServerLogs
     programs: Programs | None
+    scripts: Scripts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,8 @@ class Guard:
         self.held = held
         self.programs = own.programs
         """Runs programs of agents; None where they may not run any."""
+        self.scripts = own.scripts
+        """The scripts; None where programs may not run."""
         self.people = staff.people
         self.users = staff.users
         self.operators = staff.operators

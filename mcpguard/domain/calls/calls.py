@@ -37,6 +37,8 @@ class Intent:
     reason: str = ""
 
 
+CODE_EXECUTION: Final = "code_execution"
+"""The tool that runs programs of agents."""
 IMPLIED: Final = {effect: Intent(effect, declared=False) for effect in Effect}
 """The intents that are implied by what is called, by its effect."""
 

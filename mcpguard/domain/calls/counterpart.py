@@ -43,3 +43,11 @@ class Counterpart(Protocol):
     async def ask(self, asks: Asks) -> Answers:
         """Send the requests and return the client's answer to each. Raises Declined. Cancelling withdraws them."""
         ...
+
+
+class CallingClient(Counterpart, Protocol):
+    """The client at the other end of a call that may be an approved script, and so make further calls."""
+
+    def for_call(self, server: str) -> "CallingClient":
+        """Return this client for a further call, of another server."""
+        ...

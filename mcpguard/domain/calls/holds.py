@@ -16,6 +16,7 @@ from typing import Final
 
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.errors import IllegalMove
+from mcpguard.domain.scripts import NamedTool
 
 
 class HoldState(StrEnum):
@@ -88,7 +89,8 @@ class HoldBasis:
 class HeldFacts:
     """What a reviewer is shown of a held call: facts that mcpguard knows, and what the agent says in its own words.
 
-    `because`: the phrase of the setting that holds the call. `at` is UTC in microseconds.
+    `because`: the phrase of the setting that holds the call. `at` is UTC in microseconds. `run`: the run of the program
+    that makes the call, if one does; `program`: the tools that this program names, with their effects at that time.
     """
 
     at: int
@@ -103,6 +105,8 @@ class HeldFacts:
     sensitivity: str
     agent_says: str
     because: str
+    run: str = ""
+    program: tuple[NamedTool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ class RecordKind(StrEnum):
     EXPORTED = "exported"
     RAN = "ran"
     ENDED_RUN = "ended_run"
+    SCRIPT = "script"
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,9 +153,9 @@ class StdioLaunch:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLaunch:
-    """A server that runs already and is reached by its URL."""
+    """A server that runs already and is reached by its URL, or the guard's own (`OWN_SERVER`)."""
 
-    transport: Literal[Transport.HTTP, Transport.SSE]
+    transport: Literal[Transport.HTTP, Transport.SSE, Transport.OWN]
     url: str
     headers: Mapping[str, str] = _NONE
 
@@ -164,6 +164,8 @@ class RemoteLaunch:
 
 
 Launch = StdioLaunch | RemoteLaunch
+OWN_SERVER: Final = RemoteLaunch(Transport.OWN, "mcpguard:scripts")
+"""The server whose tools are approved scripts. Nothing is started or reached for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ class Transport(StrEnum):
     STDIO = "stdio"
     HTTP = "http"
     SSE = "sse"
+    OWN = "own"
+    """The guard itself, which has approved scripts."""
 
 
 class Origin(StrEnum):

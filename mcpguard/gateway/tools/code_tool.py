@@ -6,18 +6,16 @@ Rules kept here:
 """
 
 from collections.abc import Mapping
-from copy import copy
 from typing import Any, Final
 
 from mcpguard.codec import envelope
 from mcpguard.codec.messages import dumps
-from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.json import Json
-from mcpguard.engines.code_run import FailureCode, InnerCall, Program, RunFailure
-from mcpguard.gateway.client_request import Exchange, call_request
+from mcpguard.engines.code_run import FailureCode, Program, RunFailure
+from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.tools.answers import tool_result
 from mcpguard.gateway.tools.arguments import CodeArguments, UnusableArguments, read
-from mcpguard.guard.calls.request import CallResult
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.programs.programs import Programs
 from mcpguard.guard.programs.run_request import RunAnswer, RunRequest
@@ -55,17 +53,7 @@ class CodeTool:
             session=client.session,
             trace=exchange.trace,
         )
-
-        async def make(call: InnerCall, entry: str) -> CallResult:
-            # Each has an exchange of its own, as questions of servers are put in the name of the one that asks.
-            own = copy(exchange)
-            own.server, own.wants_progress = call.server, False
-            named = Capability(call.server, CapabilityKind.TOOL, call.tool)
-            params = {"name": call.tool, "arguments": dict(call.arguments)}
-            request = call_request(own, "tools/call", named, params, stated=wanted.stated, parent=entry)
-            return await self._guard.calls.handle(request, own)
-
-        return _result(await self._programs.run(wanted, make))
+        return _result(await self._programs.run(wanted, exchange))
 
 
 def _stated(given: CodeArguments) -> StatedIntent:
@@ -96,6 +84,9 @@ def _result(answer: RunAnswer) -> Json:
     said["logs"] = [*answer.logs]
     said["calls"] = [
         {"name": call.name, "status": call.status, "reason": call.reason, "call_id": call.call} for call in answer.calls
+    ]
+    said["named"] = [
+        {"name": f"{each.server}:{each.tool}", "effect": each.effect and each.effect.value} for each in answer.named
     ]
     if answer.entry:
         said["run_id"] = answer.entry

@@ -23,7 +23,7 @@ from mcpguard.codec.members import known_members
 from mcpguard.codec.messages import dumps
 from mcpguard.domain.asks import Answers, Ask, AskKind, Asks, Capabilities, QuestionDeclined
 from mcpguard.domain.calls.bodies import Body
-from mcpguard.domain.calls.counterpart import Counterpart
+from mcpguard.domain.calls.counterpart import CallingClient
 from mcpguard.domain.calls.records import Opening, RecordKind
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.reasons import Reason
@@ -45,7 +45,7 @@ class ClientQuestions:
 
     def __init__(
         self,
-        client: Counterpart,
+        client: CallingClient,
         call: Opening,
         permitted: Callable[[], frozenset[AskKind]],
         objected: Callable[[], Reason | None],
@@ -78,6 +78,9 @@ class ClientQuestions:
     def capabilities(self) -> Capabilities:
         supported = self._client.capabilities
         return client_capabilities(supported, permitted) if supported and (permitted := self._permitted()) else {}
+
+    def for_call(self, server: str) -> CallingClient:
+        return self._client.for_call(server)
 
     def progress(self, params: Mapping[str, Any]) -> None:
         if (passed := self._screened(params)) is not None:

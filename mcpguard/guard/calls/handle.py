@@ -12,7 +12,8 @@ Rules kept here:
 6. Listeners that count calls are told of each recorded call once, when it has ended (`events`).
 
 A plain call enters none of the branches: waiting for a server that starts or is listed, waiting for approval
-(`holds`), a page of an earlier reply (`page_answer`), a refusal or a failure (`refused_call`).
+(`holds`), a page of an earlier reply (`page_answer`), an approved script (`script_call`),
+a refusal or a failure (`refused_call`).
 """
 
 from contextlib import nullcontext
@@ -23,7 +24,7 @@ from typing import Final
 from mcpguard.codec import envelope
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.calls import IMPLIED
-from mcpguard.domain.calls.counterpart import Counterpart
+from mcpguard.domain.calls.counterpart import CallingClient
 from mcpguard.domain.calls.objections import NOTHING_MORE
 from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.calls.records import Opening
@@ -32,6 +33,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Ids
 from mcpguard.domain.errors import LedgerUnavailable, Overtaken
 from mcpguard.domain.reasons import Reason
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.guard.calls.client_questions import ClientQuestions
 from mcpguard.guard.calls.holds.approved_call import wait_for_approval
 from mcpguard.guard.calls.holds.hold_rules import NO_HOLD
@@ -42,6 +44,7 @@ from mcpguard.guard.calls.page_answer import answer_page
 from mcpguard.guard.calls.question_limits import QuestionLimits
 from mcpguard.guard.calls.refused_call import UNREPLIED, outcome_after, outcome_when_cut_off, tell_failure
 from mcpguard.guard.calls.request import CallRequest, CallResult
+from mcpguard.guard.calls.script_call import RunScript, run_script
 from mcpguard.guard.servers.running_calls import RunningCall
 from mcpguard.guard.traffic.events import CallCourse, CallStage
 from mcpguard.ledger.entries import Entry
@@ -73,8 +76,10 @@ class Calls:
         self._new_id = new_id
         self._settings = settings.version
         self._desk = QuestionLimits(ledger, services.bodies, settings.asking)
+        self.run_script: RunScript | None = None
+        """Runs approved scripts; None where programs are switched off."""
 
-    async def handle(self, asked: CallRequest, counterpart: Counterpart) -> CallResult:
+    async def handle(self, asked: CallRequest, counterpart: CallingClient) -> CallResult:
         """Judge the call, record that, send it, record how it ended, and return what the client is told."""
         services = self._services
         call = OpenCall(asked, CallCourse(services.events.clock, asked.trace))
@@ -94,7 +99,7 @@ class Calls:
         refused = replace(judged, verdict=Deny(Reason.CAPABILITY_CHANGED), detail=NOTHING_MORE, hold=NO_HOLD)
         return await self._carry_out(call, refused, counterpart)
 
-    async def _carry_out(self, call: OpenCall, judged: JudgedCall, counterpart: Counterpart) -> CallResult:
+    async def _carry_out(self, call: OpenCall, judged: JudgedCall, counterpart: CallingClient) -> CallResult:
         asked, services = call.asked, self._services
         call.judged = judged
         call.course.enter(CallStage.RECORDING)
@@ -143,6 +148,9 @@ class Calls:
                     ended = await answer_page(services, call, asked.page, entry)
                 elif call.part is not None:
                     ended = await wait_for_approval(services, call, call.part, entry)
+                upstream = call.judged.upstream
+                if ended is None and upstream is not None and upstream.transport is Transport.OWN:
+                    ended = await run_script(services, call, entry, self.run_script) or await self._screen(call)
                 entry.outcome = ended or await self._send(call, entry)
                 return
             entry.outcome = outcome_when_cut_off(services, call, entry, by_caller=running.by_caller)

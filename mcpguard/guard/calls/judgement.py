@@ -112,9 +112,10 @@ class CallJudge:
                 stated=subject.stated,
                 arguments=given,
                 spent=exhausted_budget(subject.caller, capability) if exhausted_budget else None,
-                needs_tasks=pin is not None and pin.kind is CapabilityKind.TOOL and pin.name in known.index[2],
+                needs_tasks=pin is not None and pin.kind is CapabilityKind.TOOL and pin.name in known.index.for_tasks,
             )
-            look = self._hold_rules.look(subject, known.upstream, pin, effect) if self._hold_rules.demands else NO_HOLD
+            may_hold = self._hold_rules.demands or subject.script_tools is not None
+            look = self._hold_rules.look(subject, known.upstream, pin, effect) if may_hold else NO_HOLD
             if look.demand:
                 situation = replace(
                     situation, demand=look.demand, answer=look.answer, person=look.person, crowded=look.crowded

@@ -11,6 +11,7 @@ from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.findings import Finding
+from mcpguard.domain.scripts import NamedTool, ToolVersions
 from mcpguard.guard.calls.uninspected_server import UninspectedServer
 from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import StatedIntent
@@ -32,7 +33,8 @@ class CallSubject:
     template covers it is the template's. `stated` is what the agent says it means to do; None where that is implied by
     what is called. `given`: the arguments; None where they are not known yet. `page`: what of an earlier reply is asked
     for; then nothing is sent. `session`: the session or stream in which it is asked, if there is one. `ticket`: of the
-    hold whose approval the call has used.
+    hold whose approval the call has used. `script_tools`: where a script makes the call, the tools whose holds its
+    approval answers; `program`: what the program that makes it names, for the reviewer of a hold.
     """
 
     caller: Caller
@@ -43,6 +45,8 @@ class CallSubject:
     page: ReplyPage | None = None
     session: str = ""
     ticket: str = ""
+    script_tools: ToolVersions | None = None
+    program: tuple[NamedTool, ...] = ()
 
     @property
     def key(self) -> CapabilityKey:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import anyio
 
 from mcpguard.domain.calls.bodies import Body
+from mcpguard.domain.calls.counterpart import CallingClient
 from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.clock import Clock, Ids
@@ -30,7 +31,7 @@ from mcpguard.engines.code_run import (
 from mcpguard.engines.engines import CodeEngines
 from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.guard.calls.screening import Screener
-from mcpguard.guard.programs.inner_calls import InnerCalls, MakeCall
+from mcpguard.guard.programs.inner_calls import Handle, InnerCalls, PendingCalls
 from mcpguard.guard.programs.run_records import ended_fields, ran_fields, same_run
 from mcpguard.guard.programs.run_request import RunAnswer, RunRequest
 from mcpguard.guard.programs.screened_answer import screen_answer
@@ -66,34 +67,37 @@ class Programs:
         clock: Clock,
         new_id: Ids,
         settings: Settings,
+        *,
+        handle: Handle,
     ) -> None:
+        """`handle`: handles one call."""
         self.engines = engines
         self.settings = settings.code
         self._ledger = ledger
         self._bodies = bodies
         self._screener = screener
-        self._servers = servers
+        self.servers = servers
         self._clock = clock
         self._new_id = new_id
+        self._handle = handle
         self._version = settings.version
         self._life = settings.holds.life_seconds
         self._shares = Shares(self.settings.per_caller, 1_000_000)
         self._suspended: dict[bytes, _Suspended] = {}
 
-    async def run(self, asked: RunRequest, make: MakeCall) -> RunAnswer:
+    async def run(self, asked: RunRequest, counterpart: CallingClient) -> RunAnswer:
         """Run a program, or go on with the same one if it is suspended."""
         try:
             with self._shares.take(asked.caller.id):
-                return await self._recorded(asked, make)
+                return await self._recorded(asked, counterpart)
         except Crowded:
             most = self.settings.per_caller
             return _refused(FailureCode.LIMIT_EXCEEDED, f"this caller runs {most} programs already; retry later")
 
-    async def _recorded(self, asked: RunRequest, make: MakeCall) -> RunAnswer:
+    async def _recorded(self, asked: RunRequest, counterpart: CallingClient) -> RunAnswer:
         entry, key = self._new_id(), same_run(asked)
+        self._forget_expired()
         waiting = self._suspended.pop(key, None)
-        if waiting is not None and waiting.until < self._clock.monotonic():
-            waiting = None
         given = {"code": asked.program.source, "input": asked.program.input}
         body = await self._bodies.make_body("", given)
         found = find_secrets(given)
@@ -104,7 +108,8 @@ class Programs:
             )
         except LedgerUnavailable:
             return _refused(FailureCode.RUNTIME_ERROR, Reason.LEDGER_UNAVAILABLE.sentence)
-        began, calls = self._clock.monotonic(), InnerCalls(self._servers, asked, entry, make)
+        began = self._clock.monotonic()
+        calls = InnerCalls(self.servers, asked, entry, counterpart, self._handle)
         outcome, answer = OutcomeKind.CANCELLED, RunAnswer(entry)
         try:
             answer = await self._screened(await self._go(asked, calls, waiting, key), calls, entry)
@@ -132,12 +137,12 @@ class Programs:
             parallel=settings.parallel,
         )
         try:
-            if waiting is None or waiting.calls.waiting is None:
+            if waiting is None or (pending := waiting.calls.pending) is None:
                 ended = await self.engines.execute(asked.program, limits, calls)
             else:
-                wanted, answers = waiting.calls.waiting
                 calls.touched |= waiting.calls.touched
-                ended = await self._resumed(asked, calls, waiting.run, wanted, answers, limits)
+                calls.named = waiting.calls.named
+                ended = await self._resumed(asked, calls, waiting.run, pending, limits)
         except RunFailed as error:
             return RunEnd(failure=error.failure)
         if isinstance(ended, SuspendedRun):
@@ -151,29 +156,36 @@ class Programs:
         asked: RunRequest,
         calls: InnerCalls,
         run: SuspendedRun,
-        wanted: Any,  # noqa: ANN401 - what `InnerCalls.waiting` has
-        answers: Any,  # noqa: ANN401 - likewise
+        pending: PendingCalls,
         limits: RunLimits,
     ) -> RunEnd | SuspendedRun:
         try:
-            found = await calls.finish(wanted, answers, limits.parallel)
+            with anyio.fail_after(limits.wall_seconds):
+                found = await calls.finish(pending, limits.parallel)
         except MustWait:
             return run
+        except TimeoutError:
+            said = f"the calls for which the program waited took longer than {limits.wall_seconds:g} seconds"
+            raise RunFailed(FailureCode.TIMEOUT, said) from None
         return await self.engines.resume(run, found, asked.program, limits, calls)
+
+    def _forget_expired(self) -> None:
+        now = self._clock.monotonic()
+        self._suspended = {key: each for key, each in self._suspended.items() if each.until >= now}
 
     async def _screened(self, ended: RunEnd | SuspendedRun, calls: InnerCalls, entry: str) -> RunAnswer:
         told = tuple(calls.told)
         if isinstance(ended, SuspendedRun):
-            return RunAnswer(entry, waits=Reason.HOLD_WAITING.value, calls=told)
+            return RunAnswer(entry, waits=Reason.HOLD_WAITING.value, calls=told, named=calls.named)
         said: dict[str, Any] = {"value": ended.value, "logs": [*ended.logs]}
         if ended.failure is not None:
             said["message"] = ended.failure.message
         passed, found = await screen_answer(self._screener, tuple(calls.touched), said)
         if passed is None:
-            failure = RunFailure(FailureCode.SERIALIZATION_ERROR, Reason.REPLY_SCREENED.sentence)
-            return RunAnswer(entry, failure=failure, calls=told, screened=found)
+            failure = RunFailure(FailureCode.ANSWER_WITHHELD, Reason.REPLY_SCREENED.sentence)
+            return RunAnswer(entry, failure=failure, calls=told, named=calls.named, screened=found)
         failed = ended.failure and replace(ended.failure, message=passed["message"])
-        return RunAnswer(entry, passed["value"], failed, "", tuple(passed["logs"]), told, found)
+        return RunAnswer(entry, passed["value"], failed, "", tuple(passed["logs"]), told, calls.named, found)
 
     async def _answer_body(self, answer: RunAnswer) -> Body | None:
         if answer.failure is not None:

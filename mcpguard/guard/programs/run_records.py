@@ -5,12 +5,13 @@ from hashlib import sha256
 
 from mcpguard.codec.canonical import Scalar
 from mcpguard.codec.messages import dumps
+from mcpguard.domain.calls.calls import CODE_EXECUTION
 from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.guard.programs.run_request import RunAnswer, RunRequest, ToldCall
 from mcpguard.ledger.format import without_empty
 
-METHOD = "code_execution"
+LANGUAGE = "python"
 
 
 def same_run(asked: RunRequest) -> bytes:
@@ -18,7 +19,7 @@ def same_run(asked: RunRequest) -> bytes:
     caller, intent = asked.caller.id, asked.stated.intent
     # Anonymous callers share one id: without the session one of them could go on with the program of another.
     who = [caller, asked.session if caller == ANONYMOUS else ""]
-    what = [asked.language, asked.program.source, asked.program.input, asked.servers, intent.operation.value]
+    what = [asked.script, asked.program.source, asked.program.input, asked.servers, intent.operation.value]
     return sha256(dumps([who, what])).digest()
 
 
@@ -31,12 +32,12 @@ def ran_fields(asked: RunRequest, entry: str, engine: str, settings: str, secret
         caller_label=asked.caller.label,
         client=asked.client,
         face=asked.face.value,
-        method=METHOD,
+        method=CODE_EXECUTION,
         operation=intent.operation.value,
         declared=intent.declared,
         sensitivity=intent.sensitivity.value,
         intent_reason=intent.reason,
-        language=asked.language,
+        language=LANGUAGE,
         engine=engine,
         source=sha256(asked.program.source.encode(errors="replace")).hexdigest(),
         allowed=None if asked.servers is None else " ".join(asked.servers),
@@ -46,6 +47,8 @@ def ran_fields(asked: RunRequest, entry: str, engine: str, settings: str, secret
         trace=asked.trace,
         secrets=" ".join(secrets),
         by=asked.by,
+        script=asked.script,
+        parent=asked.parent,
     )
 
 

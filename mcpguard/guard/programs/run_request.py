@@ -6,6 +6,7 @@ from typing import Any
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.calls import Face
+from mcpguard.domain.scripts import NamedTool, ToolVersions
 from mcpguard.engines.code_run import Program, RunFailure
 from mcpguard.policy.intents import StatedIntent
 
@@ -15,14 +16,14 @@ class RunRequest:
     """What was asked for. `servers`: those that the program may call, None for all in the caller's scope.
 
     `stated` bounds the effects of all its calls. `session`: the session or stream in which it is asked. `by`: the
-    person who runs it in the caller's name, if one does.
+    person who runs it in the caller's name, if one does. `script`: the name of the approved script that it is;
+    `script_tools`: the tools whose holds its approval answers; `parent`: the call that runs it.
     """
 
     caller: Caller
     face: Face
     program: Program
     stated: StatedIntent
-    language: str = "python"
     servers: tuple[str, ...] | None = None
     most_calls: int
     wall_seconds: float
@@ -30,6 +31,9 @@ class RunRequest:
     session: str = ""
     trace: str = ""
     by: str = ""
+    script: str = ""
+    script_tools: ToolVersions | None = None
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ class ToldCall:
 class RunAnswer:
     """How a run ended. `waits`: the reason for which the program was suspended until it is sent again.
 
-    `screened`: what was found in the value and the log, for the answer's `_meta`.
+    `named`: the tools that the program writes out, with their effects. `screened`: what was found in the value and the
+    log, for the answer's `_meta`.
     """
 
     entry: str
@@ -55,4 +60,5 @@ class RunAnswer:
     waits: str = ""
     logs: tuple[str, ...] = ()
     calls: tuple[ToldCall, ...] = ()
+    named: tuple[NamedTool, ...] = ()
     screened: Mapping[str, Any] = field(default_factory=dict)

@@ -6,7 +6,7 @@ reviewers; no call is judged by them.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
@@ -94,12 +94,12 @@ class ServerState:
 
     def definition(self, kind: CapabilityKind, name: str) -> Definition | None:
         """A definition as it was listed last; its fingerprint is the one in `pins`."""
-        return self.index[1].get((kind, name))
+        return self.index.definitions.get((kind, name))
 
     @property
     def index(self) -> "ListingIndex":
         """What was listed last, its definitions, and the tools that can only be called as a task."""
-        if self._indexed is None or self._indexed[0] is not self.listing:
+        if self._indexed is None or self._indexed.listing is not self.listing:
             self._indexed = _index(self.listing)
         return self._indexed
 
@@ -164,7 +164,12 @@ class ServerState:
         self.moved = anyio.Event()
 
 
-ListingIndex = tuple[Listing | None, Mapping[CapabilityKey, Definition], frozenset[str]]
+class ListingIndex(NamedTuple):
+    """A listing, its definitions, and the tools that can only be called as a task."""
+
+    listing: Listing | None
+    definitions: Mapping[CapabilityKey, Definition]
+    for_tasks: frozenset[str]
 
 
 def _index(listing: Listing | None) -> ListingIndex:
@@ -176,7 +181,8 @@ def _index(listing: Listing | None) -> ListingIndex:
         if isinstance(name := each.get(KEYS[kind]), str)
     }
     tools = CapabilityKind.TOOL
-    return listing, found, frozenset(name for kind, name in found if kind is tools and needs_tasks(found[kind, name]))
+    for_tasks = frozenset(name for kind, name in found if kind is tools and needs_tasks(found[kind, name]))
+    return ListingIndex(listing, found, for_tasks)
 
 
 class Registry:

@@ -17,7 +17,15 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from mcpguard.domain.servers.launches import Launch, Mount, Profile, RemoteLaunch, StdioFraming, StdioLaunch
+from mcpguard.domain.servers.launches import (
+    OWN_SERVER,
+    Launch,
+    Mount,
+    Profile,
+    RemoteLaunch,
+    StdioFraming,
+    StdioLaunch,
+)
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.entries.entry import EntryReader, member_place, shown_name
 from mcpguard.settings.entries.references import VARIABLE, BadTemplate, literals, references_in
@@ -64,6 +72,9 @@ def read_launch(entry: EntryReader) -> Launch | None:
         case None, (key, url):
             transport = _transport(entry, kind, url)
             return _remote(entry, transport, key, url)
+        case None, None if kind is not None and kind[1] == Transport.OWN:
+            entry.needless("it is mcpguard itself", "headers", "args", "env", "framing", "sandbox", "mounts", *FOLDERS)
+            return OWN_SERVER
         case None, None:
             entry.problems.append(f"{entry.place} must have a command or a url")
         case _:

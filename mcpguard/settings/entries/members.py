@@ -19,6 +19,7 @@ from mcpguard.domain.servers.launches import (
     StdioFraming,
     StdioLaunch,
 )
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.settings.entries.launches import FOLDERS, KINDS, URLS, suggested_transport
 from mcpguard.settings.entries.servers import single_server
 
@@ -37,6 +38,8 @@ def as_members(declared: DeclaredServer) -> dict[str, Any]:
             declared_so = stdio.as_declared()
             members["sandbox"] = None if declared_so.profile is Profile.STRICT else declared_so.profile.value
             members["mounts"] = [str(mount) for mount in declared_so.mounts]
+        case RemoteLaunch(Transport.OWN):
+            members = {"type": Transport.OWN.value}
         case RemoteLaunch(transport, url, headers):
             members = {"url": url, "headers": dict(headers)}
             members["type"] = None if transport is suggested_transport(url) else transport.value

@@ -9,7 +9,8 @@ import orjson
 from sqlalchemy import Connection, RowMapping, delete, insert, select, update
 
 from mcpguard.domain.calls.holds import HeldCall, HeldFacts, HoldBasis, HoldState
-from mcpguard.domain.capabilities import Capability, CapabilityKind
+from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.domain.scripts import NamedTool
 from mcpguard.store.rows.tables import holds
 
 
@@ -58,9 +59,22 @@ def _hold(row: RowMapping) -> HeldCall:
     said = orjson.loads(row["said"])
     capability = Capability(said.pop("server"), CapabilityKind(said.pop("kind")), said.pop("name"))
     why, by = said.pop("why"), said.pop("by")
+    program = said.pop("program", ())
+    tools = tuple(
+        NamedTool(each["server"], each["tool"], each["effect"] and Effect(each["effect"])) for each in program
+    )
     pin = None if row["pin"] is None else (row["pin"], row["pin_generation"])
     rests = HoldBasis((row["upstream"], row["upstream_generation"]), pin)
     state = HoldState(row["state"])
     return HeldCall(
-        row["id"], state, bytes(row["same"]), row["caller"], capability, rests, row["until"], HeldFacts(**said), why, by
+        row["id"],
+        state,
+        bytes(row["same"]),
+        row["caller"],
+        capability,
+        rests,
+        row["until"],
+        HeldFacts(**said, program=tools),
+        why,
+        by,
     )

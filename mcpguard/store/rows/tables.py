@@ -5,7 +5,7 @@ The neighbouring modules map rows to values of the domain. `migrations/` creates
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, MetaData, String, Table, text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, String, Table, text
 
 WHERE: Final = "where"
 """Marks the condition of a partial index. SQLAlchemy's own keywords for it would load every database's dialect."""
@@ -218,6 +218,17 @@ holds = Table(
 
 `said`: what is shown of it, as JSON; none of it is compared.
 """
+
+scripts = Table(
+    "scripts",
+    TABLES,
+    Column("name", String(64), primary_key=True),
+    Column("definition", LargeBinary, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("by", String, nullable=False),
+)
+"""A script as it was written down last (`codec/script_definitions.py`)."""
 
 users = Table(
     "users",

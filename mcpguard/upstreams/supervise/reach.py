@@ -23,6 +23,7 @@ from mcpguard.settings.entries.references import ResolvedValue, UnresolvedRefere
 from mcpguard.settings.model import Upstreams
 from mcpguard.upstreams.exchange.conversation import Bounds, Conversation
 from mcpguard.upstreams.exchange.peer import StreamPeer
+from mcpguard.upstreams.exchange.transport import NeverBegun
 from mcpguard.upstreams.launch.start import LaunchPreparation, ReadyLaunch
 from mcpguard.upstreams.process.environment import environment
 from mcpguard.upstreams.process.given_secrets import SHORTEST, GivenSecrets
@@ -33,6 +34,7 @@ from mcpguard.upstreams.process.stdio import ProcessLaunch, Stdio, stdio
 from mcpguard.upstreams.protocol.switchboard import Switchboard
 from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.http import http
+from mcpguard.upstreams.transports.own import OwnServer
 from mcpguard.upstreams.transports.remotes import Remote
 from mcpguard.upstreams.transports.sse import sse
 
@@ -52,7 +54,8 @@ class ServerReach:
     """Opens conversations. `environ` is the guard's own environment, `logs` the folder of the servers' logs.
 
     `secrets` is the folder with a folder of secret files for each server, which no other server's declaration can
-    name. `given` remembers the secrets that servers were given.
+    name. `own` is the guard's own server; None where programs are switched off. `given` remembers the secrets that
+    servers were given.
     """
 
     settings: Upstreams
@@ -61,6 +64,7 @@ class ServerReach:
     secrets: Path
     dialing: Dialing
     preparation: LaunchPreparation
+    own: OwnServer | None = None
     given: GivenSecrets = field(default_factory=GivenSecrets, repr=False)
     _looking: set[str] = field(default_factory=set, repr=False)
 
@@ -77,6 +81,11 @@ class ServerReach:
                         ready.artifact,
                         ready.confirm,
                     )
+            case RemoteLaunch(Transport.OWN):
+                if self.own is None:
+                    raise NeverBegun("programs are switched off; set code.enabled")
+                with self.own.connect() as stream:
+                    yield StreamPeer(stream, switchboard.answer_request, switchboard.take_notification, self._bounds)
             case RemoteLaunch() as launch:
                 remote = Remote(launch.url, await self._resolved(declared.name, "the header", launch.headers))
                 if launch.transport is Transport.SSE:

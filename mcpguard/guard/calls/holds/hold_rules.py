@@ -37,6 +37,8 @@ class HoldView:
 
 
 NO_HOLD: Final = HoldView()
+UNNAMED: Final = "script"
+"""Stands in place of the phrase of a setting where a script calls what it was not approved for."""
 
 
 class HoldRules:
@@ -48,10 +50,17 @@ class HoldRules:
         self.demands: tuple[Demand, ...] = tuple(map(demand, settings.calls))
 
     def look(self, subject: "CallSubject", upstream: Upstream, pin: Pin | None, effect: Effect | None) -> HoldView:
-        """Look up what holds a call. A page of a reply is never held: the call that it answers was allowed."""
-        if not self.demands or subject.page is not None or subject.ticket:
+        """Look up what holds a call. A page of a reply is never held: the call that it answers was allowed.
+
+        A call of a script is held exactly if the script was not approved for that version of the tool.
+        """
+        if subject.page is not None or subject.ticket:
             return NO_HOLD
-        wants = matching_demand(self.demands, subject.caller, subject.capability, effect)
+        if subject.script_tools is None:
+            wants = matching_demand(self.demands, subject.caller, subject.capability, effect)
+        else:
+            version = subject.script_tools.get((subject.capability.server, subject.capability.name))
+            wants = "" if pin is not None and pin.callable and pin.approved == version else UNNAMED
         if not wants or subject.given is None:
             return HoldView(wants)
         ticket = self.tickets.find(self.same_call(subject, pin), rests(upstream, pin))

@@ -159,6 +159,8 @@ class WaitingCalls:
             sensitivity=intent.sensitivity.value,
             agent_says=intent.reason,
             because=judged.hold.demand,
+            run=opening.parent,
+            program=subject.program,
         )
         return HeldCall(
             opening.entry,

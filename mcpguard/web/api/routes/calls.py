@@ -57,6 +57,9 @@ class AbsentClient:
     wants_progress = False
     log_level = None
 
+    def for_call(self, server: str) -> "AbsentClient":  # noqa: ARG002 - it is the same for every server
+        return self
+
     def progress(self, params: Mapping[str, Any]) -> None:
         """Drop the message."""
 

@@ -1,0 +1,1 @@
+"""Scripts: how people write them down, and how agents run the approved ones."""
