@@ -11,11 +11,11 @@ from anyio import to_thread
 
 from mcpguard import __version__
 from mcpguard.app.places import anchor_file, database, digest_key, packages, seal_key, server_logs, server_secrets
+from mcpguard.app.program_parts import make_programs, make_scripts
 from mcpguard.app.signing import Signing
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.screening import Screening
-from mcpguard.engines.engines import CodeEngines
 from mcpguard.guard.audit.key_rotation import KeyRotator
 from mcpguard.guard.audit.verification import LogVerifier
 from mcpguard.guard.callers.callers import Callers, anonymous
@@ -39,8 +39,6 @@ from mcpguard.guard.people.passwords import USUAL, Cost, Passwords
 from mcpguard.guard.people.people import People
 from mcpguard.guard.people.sign_in import SignIns
 from mcpguard.guard.people.users import Users
-from mcpguard.guard.programs.inner_calls import Handle
-from mcpguard.guard.programs.programs import Programs
 from mcpguard.guard.review.admission import Admission
 from mcpguard.guard.review.agent_requests import AgentRequests
 from mcpguard.guard.review.decisions import Decisions
@@ -51,8 +49,6 @@ from mcpguard.guard.review.launch_fingerprints import Fingerprints
 from mcpguard.guard.review.sandbox_needs import SandboxNeeds
 from mcpguard.guard.review.server_json import ServerQueries
 from mcpguard.guard.review.server_log import ServerLogs
-from mcpguard.guard.scripts.script_runs import ScriptRuns
-from mcpguard.guard.scripts.scripts import Scripts
 from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.publisher import Publisher
@@ -125,10 +121,9 @@ async def assemble(
     registry, publisher, cutting, effects = Registry(), Publisher(), RunningCalls(), EffectReader(store)
     standings = Standings(registry, publisher, cutting, ledger, store.readers, seal, clock, settings)
     intake = Intake(standings, clock, new_id, settings.upstreams, KNOWN_PER_ENTRY)
-    servers = Servers(standings, intake, settings)
-    listeners, confining = set[tuple[Address, int]](), _status(here.sandbox)
+    servers, listeners = Servers(standings, intake, settings), set[tuple[Address, int]]()
     reach = _reach(settings, here.sandbox, registry, listeners)
-    fleet = _commanded(settings, clock, servers, standings, reach)
+    fleet, confining = _commanded(settings, clock, servers, standings, reach), _status(here.sandbox)
     fingerprints = Fingerprints(keyfiles.read(digest_key(settings), "digest key"))
     admission = Admission(standings, fingerprints, new_id, clock)
     decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode), fingerprints)
@@ -147,8 +142,8 @@ async def assemble(
     with_ = CallServices(servers, callers, judge, fleet, cutting, bodies, screener, heard.events)
     calls = Calls(with_, ledger, WaitingCalls(demanding, answering, clock, settings.holds), budgets, new_id, settings)
     managing = AgentRequests(registry, admission, decisions, callers, budgets, clock)
-    programs = _programs(settings, here.sandbox, with_, ledger, clock, new_id, calls.handle)
-    scripts = await _scripts(programs, calls, admission, intake, reach.own, ledger, clock, store)
+    programs = make_programs(settings, here.sandbox, with_, calls, ledger, clock, new_id)
+    scripts = await make_scripts(programs, admission, intake, reach.own, ledger, clock, store)
     guard = Guard(
         confirming,
         store,
@@ -183,43 +178,6 @@ async def _callers(
 def _budgets(settings: Settings, clock: Clock) -> CallBudgets:
     said = settings.budgets
     return CallBudgets(BudgetLimits(said.caller_minute, said.capability_minute, said.at_once), clock.monotonic)
-
-
-def _programs(
-    settings: Settings,
-    sandbox: UsableSandbox | NoSandbox,
-    services: CallServices,
-    ledger: Ledger,
-    clock: Clock,
-    new_id: Ids,
-    handle: Handle,
-) -> Programs | None:
-    """Return what runs programs of agents, if they may run any."""
-    if not settings.code.enabled:
-        return None
-    confinement = ProcessConfinement(sandbox, limits(settings.sandbox), settings.data_dir)
-    engines = CodeEngines(confinement, server_logs(settings), settings.code.at_once)
-    bodies, screener, servers = services.bodies, services.screener, services.servers
-    return Programs(engines, ledger, bodies, screener, servers, clock, new_id, settings, handle=handle)
-
-
-async def _scripts(
-    programs: Programs | None,
-    calls: Calls,
-    admission: Admission,
-    intake: Intake,
-    own: OwnServer | None,
-    ledger: Ledger,
-    clock: Clock,
-    store: Store,
-) -> Scripts | None:
-    """Return the scripts, if programs may run, and have calls run the approved ones."""
-    if programs is None or own is None:
-        return None
-    scripts = Scripts(programs, admission, intake, own, ledger, clock)
-    await scripts.load(store.readers)
-    calls.run_script = ScriptRuns(programs).run
-    return scripts
 
 
 def _proof(settings: Settings, signing: Signing, ledger: Ledger, clock: Clock) -> LogProof:

@@ -61,8 +61,10 @@ def what(said: Said) -> object:  # noqa: PLR0911 - a line for each form
             return door
         case {"kind": "configured", "keys": str(keys)}:
             return _few(keys.split())
-        case {"kind": "granted" | "revoked" | "person" | "operator", **named}:
-            return next((named[key] for key in ("user_name", "token_name", "caller_label") if key in named), "")
+        case {"kind": "granted" | "revoked" | "person" | "operator" | "script", **named}:
+            return next(
+                (named[key] for key in ("user_name", "token_name", "caller_label", "script") if key in named), ""
+            )
         case {"server": server}:
             return server
         case {"first": first, "last": last, "what": kind}:

@@ -8,7 +8,6 @@ from typing import Any
 import anyio.lowlevel
 import pytest
 
-from mcpguard.codec.script_definitions import read_script, script_definition
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, ActorRevoked, Stale, Undecidable, Unknown
 from mcpguard.domain.scripts import Script as WrittenScript
@@ -16,8 +15,8 @@ from mcpguard.guard.scripts.scripts import ScriptRequest, Scripts
 from tests.gate import Gate
 from tests.gateway.guard_face import agent, answer, calls_to, found, refused
 from tests.gateway.holding import allowed, held
+from tests.gateway.program_guard import NUMBER, of_kind, running, scripted
 from tests.gateway.speaking import TOKEN, callers, changed_and_approved, scope
-from tests.gateway.test_programs import NUMBER, of_kind, running, scripted
 from tests.patience import PATIENCE
 from tests.review import PERSON, approved_as_listed
 from tests.simulators.client import RawClient
@@ -285,4 +284,4 @@ async def test_a_person_who_checks_a_program_runs_nothing(tmp_path: Path) -> Non
 
 def test_a_definition_reads_back_as_the_script() -> None:
     written = WrittenScript("a", "1", {("web", "look"): Fingerprint(f"v1:{'0' * 64}")}, Effect.WRITE, "Says.", NUMBER)
-    assert read_script(script_definition(written)) == written
+    assert WrittenScript.from_definition(written.as_definition()) == written

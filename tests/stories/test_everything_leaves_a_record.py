@@ -22,6 +22,7 @@ from mcpguard.domain.people import Role
 from mcpguard.gateway.methods import Methods
 from mcpguard.web.api.openapi import routes_with_needs
 from tests import people
+from tests.attacks.sandboxed import works
 from tests.gate import gate, process
 from tests.gateway.holding import HELD, Making, held
 from tests.gateway.speaking import guarded
@@ -61,9 +62,9 @@ class Walk:
         assert many <= {*found}, route
         assert sorted(kind for kind in found if kind not in many) == sorted(exact), route
         for record in left:
-            by_itself = record["kind"] in ("closed", "moved", "retired")
+            by_itself = record["kind"] in ("closed", "ended_run", "moved", "retired")
             assert by_itself or record["by"].startswith(WHO), record
-            assert by_itself or record["kind"] == "opened" or record["via"] == "operator socket", record
+            assert by_itself or record["kind"] in ("opened", "ran") or record["via"] == "operator socket", record
         self.done.add((method, API + place))
         said: Json = answer.json() if answer.content else {}
         return said
@@ -126,6 +127,15 @@ async def about_callers(walk: Walk) -> None:
     await walk.step("POST /callers/{caller}/revoke", "revoked", {"why": WHY}, caller=caller["id"])
 
 
+async def about_programs(walk: Walk) -> None:
+    await walk.step("POST /callers", "granted", {"name": "runner", "why": WHY})
+    await walk.step("POST /programs/check", "", {"code": "1"})
+    await walk.step("POST /programs/run", "ran ended_run", {"caller": "runner", "code": "1"})
+    script = {"revision": 0, "code": "1"}
+    await walk.step("PUT /scripts/{script}", "admitted script listed", script, script="one")
+    await walk.step("POST /scripts/{script}/remove", "script listed", {"revision": 1}, script="one")
+
+
 async def about_settings(walk: Walk) -> None:
     await walk.step("POST /settings/confirm", "configured", {"values": {"hosts": ["guard.example"]}})
 
@@ -146,6 +156,7 @@ WALKS: tuple[Callable[[Walk], Awaitable[None]], ...] = (
     about_servers,
     about_people,
     about_callers,
+    about_programs,
     about_settings,
     about_the_log,
 )
@@ -166,9 +177,10 @@ HELD_CALLS = {("POST", f"{API}/held/{{ticket}}/allow"), ("POST", f"{API}/held/{{
 
 
 async def test_every_route_that_changes_something_leaves_who_did_it(tmp_path: Path) -> None:
-    async with world(tmp_path):
+    works()
+    async with world(tmp_path, code__enabled=True):
         pass
-    async with world(tmp_path, hosts=["guard.example"]) as guard:
+    async with world(tmp_path, code__enabled=True, hosts=["guard.example"]) as guard:
         walk = Walk(guard)
         for part in WALKS:
             await part(walk)
@@ -219,7 +231,7 @@ async def test_what_only_shows_leaves_nothing(guard: World) -> None:
     for method, path, _ in routes_with_needs(bare()):
         if method == "GET" and path != EXPORTS:
             before = len(guard.said())
-            names = {"server": "x", "ticket": "x", "seq": "1", "call": "x"}
+            names = {"server": "x", "ticket": "x", "seq": "1", "call": "x", "script": "x"}
             await guard.operator.get(path.format(**names))
             assert len(guard.said()) == before, path
 
@@ -236,6 +248,9 @@ COMMANDS: Mapping[str, str] = {
             "audit tail",
             "audit verify",
             "caller list",
+            "code check",
+            "code scripts list",
+            "code scripts show",
             "config check",
             "config schema",
             "config show",
@@ -264,6 +279,9 @@ COMMANDS: Mapping[str, str] = {
     "caller add": "POST /callers",
     "caller revoke": "POST /callers/{caller}/revoke",
     "code run": "ran",
+    "code scripts add": "PUT /scripts/{script}",
+    "code scripts change": "PUT /scripts/{script}",
+    "code scripts remove": "POST /scripts/{script}/remove",
     "config confirm": "POST /settings/confirm",
     "audit checkpoint": "POST /checkpoints",
     "audit export": "POST /exports",

@@ -24,8 +24,10 @@ from mcpguard.guard.traffic.events import CallStage, EndedCall
 from mcpguard.guard.traffic.tallies import MOST_WHYS, OTHER
 from mcpguard.web.metrics.names import METRICS
 from tests import people
+from tests.attacks.sandboxed import works
 from tests.gate import Gate
 from tests.gateway.abandoning import Asking, abandoned, begun, waiting
+from tests.gateway.guard_face import agent, answer
 from tests.gateway.holding import HELD, Making, allowed, held, until
 from tests.gateway.speaking import guarded
 from tests.review import DECISION
@@ -172,6 +174,8 @@ async def test_both_forms_say_the_same_and_every_metric_is_there(tmp_path: Path)
                 "mcpguard_findings",
                 "mcpguard_definition_findings",
                 "mcpguard_sign_ins_refused",
+                "mcpguard_programs",
+                "mcpguard_program_seconds",
             )
         for name in ("process_start_time_seconds", "python_info"):
             assert [key for key in text if key[0] == name]
@@ -300,3 +304,23 @@ async def test_nothing_of_what_is_accepted_comes_back(guard: World, accept: str)
     kind = OPEN if OPEN in accept.lower() else "text/plain"
     assert answer.headers["content-type"] == f"{kind}; version={'1.0.0' if kind == OPEN else '0.0.4'}; charset=utf-8"
     assert samples(answer.text, kind)
+
+
+async def test_programs_are_counted_by_how_they_end(tmp_path: Path) -> None:
+    works()
+    script = Script()
+    settings = {"code__enabled": True, "holds__wait_seconds": 0, **HELD}
+    async with guarded(tmp_path, script, **settings) as guard, agent(guard) as client:
+        await answer(client, "code_execution", code="1")
+        await answer(client, "code_execution", code="1 +")
+        writes = {"operation_type": "destructive"}
+        await answer(client, "code_execution", code='call_tool("web", "echo", {"text": "x"})', intent=writes)
+        found = await (await measured(guard)).read()
+        ended = {key: value for (name, key), value in found.items() if name == "mcpguard_programs_total"}
+        assert ended == {
+            labels(outcome="answered", failure=NONE): 1,
+            labels(outcome="failed", failure="SYNTAX_ERROR"): 1,
+            labels(outcome="held", failure=NONE): 1,
+        }
+        assert found["mcpguard_suspended_programs", labels()] == 1
+        assert found["mcpguard_program_seconds_count", labels(outcome="answered")] == 1

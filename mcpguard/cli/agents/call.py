@@ -7,10 +7,8 @@ import typer
 
 from mcpguard.cli.agents.agent_client import Agent
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, print_json, print_lines
-from mcpguard.codec.strict import StrictError, parse
+from mcpguard.cli.shared.options import json_object
 from mcpguard.domain.capabilities import Effect
-
-LARGEST = 4 * 1024 * 1024
 
 
 def call(
@@ -26,7 +24,7 @@ def call(
     output: As = Output.TABLE,
 ) -> None:
     """Call a tool as an agent does: with the token in MCPGUARD_TOKEN, or anonymously. Exit code 1 if it fails."""
-    given: dict[str, Any] = {"name": name, "arguments": _arguments(args)}
+    given: dict[str, Any] = {"name": name, "arguments": json_object(args, "--args")}
     if reason:
         given["intent_reason"] = reason
     said = Agent(config, data_dir, timeout).call(f"call_tool_{variant.value}", given)
@@ -48,14 +46,3 @@ def _texts(content: object) -> Iterator[str]:
                 yield f"({kind})"
             case _:
                 yield "(cannot be shown; -o json has it)"
-
-
-def _arguments(text: str) -> dict[str, Any]:
-    """Parse the arguments. No error repeats them: they may hold a secret."""
-    try:
-        read = parse(text.encode(errors="surrogateescape"), max_bytes=LARGEST)
-    except StrictError as error:
-        raise typer.BadParameter(f"this is not strict JSON: {error.message}", param_hint="--args") from None
-    if not isinstance(read, dict):
-        raise typer.BadParameter("must be an object", param_hint="--args")
-    return read

@@ -4,15 +4,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from mcpguard.codec.names import is_server_name, parse_reference
+from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.people import NAME
 from mcpguard.domain.servers.launches import Mount, Profile
+
+LARGEST_JSON: Final = 4 * 1024 * 1024
 
 
 def server_name(given: str | None) -> str | None:
@@ -35,6 +38,22 @@ def _reference(given: str) -> str:
     except InvalidName:
         raise typer.BadParameter("give it as SERVER:TOOL; mcpguard tool list shows them") from None
     return given
+
+
+def json_value(text: str, option: str) -> object:
+    """Parse an option that is JSON. No error repeats it: it may hold a secret."""
+    try:
+        return parse(text.encode(errors="surrogateescape"), max_bytes=LARGEST_JSON)
+    except StrictError as error:
+        raise typer.BadParameter(f"this is not strict JSON: {error.message}", param_hint=option) from None
+
+
+def json_object(text: str, option: str) -> dict[str, Any]:
+    """Parse an option that is a JSON object."""
+    read = json_value(text, option)
+    if not isinstance(read, dict):
+        raise typer.BadParameter("must be an object", param_hint=option)
+    return read
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The server.", callback=server_name)]

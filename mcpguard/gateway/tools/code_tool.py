@@ -17,6 +17,7 @@ from mcpguard.gateway.client_request import Exchange
 from mcpguard.gateway.tools.answers import tool_result
 from mcpguard.gateway.tools.arguments import CodeArguments, UnusableArguments, read
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.programs.answer_json import run_json
 from mcpguard.guard.programs.programs import Programs
 from mcpguard.guard.programs.run_request import RunAnswer, RunRequest
 from mcpguard.policy.intents import StatedIntent, read_intent
@@ -69,26 +70,5 @@ def _stated(given: CodeArguments) -> StatedIntent:
 
 
 def _result(answer: RunAnswer) -> Json:
-    said: dict[str, Any]
-    if answer.failure is not None:
-        failure = answer.failure
-        error = {"code": failure.code.value, "message": failure.message, "line": failure.line}
-        said = {"ok": False, "error": {name: value for name, value in error.items() if value is not None}}
-    elif answer.waits:
-        message = (
-            "A call waits for the approval of a person. Send the same program again once it is approved: it goes on"
-        )
-        said = {"ok": False, "error": {"code": "HOLD_WAITING", "message": f"{message} where it is."}}
-    else:
-        said = {"ok": True, "value": answer.value}
-    said["logs"] = [*answer.logs]
-    said["calls"] = [
-        {"name": call.name, "status": call.status, "reason": call.reason, "call_id": call.call} for call in answer.calls
-    ]
-    said["named"] = [
-        {"name": f"{each.server}:{each.tool}", "effect": each.effect and each.effect.value} for each in answer.named
-    ]
-    if answer.entry:
-        said["run_id"] = answer.entry
-    result = tool_result(said)
+    result = tool_result(run_json(answer))
     return envelope.with_meta(result, {envelope.SCREENED: dict(answer.screened)}) if answer.screened else result

@@ -36,6 +36,7 @@ from mcpguard.guard.programs.run_records import ended_fields, ran_fields, same_r
 from mcpguard.guard.programs.run_request import RunAnswer, RunRequest
 from mcpguard.guard.programs.screened_answer import screen_answer
 from mcpguard.guard.servers.servers import Servers
+from mcpguard.guard.traffic.counts import ProgramCounts
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.policy.secrets.detection import find_secrets
 from mcpguard.policy.shares import Crowded, Shares
@@ -83,7 +84,14 @@ class Programs:
         self._version = settings.version
         self._life = settings.holds.life_seconds
         self._shares = Shares(self.settings.per_caller, 1_000_000)
+        self.counts = ProgramCounts()
         self._suspended: dict[bytes, _Suspended] = {}
+
+    @property
+    def suspended(self) -> int:
+        """How many programs wait for a person."""
+        self._forget_expired()
+        return len(self._suspended)
 
     async def run(self, asked: RunRequest, counterpart: CallingClient) -> RunAnswer:
         """Run a program, or go on with the same one if it is suspended."""
@@ -116,9 +124,10 @@ class Programs:
             outcome = _outcome(answer)
         finally:
             with anyio.CancelScope(shield=True):
-                took = round((self._clock.monotonic() - began) * 1_000_000)
+                took = self._clock.monotonic() - began
+                self.counts.add(outcome, answer.failure.code.value if answer.failure else "", took)
                 told = await self._answer_body(answer)
-                fields = ended_fields(asked, entry, outcome, answer, calls.told, took)
+                fields = ended_fields(asked, entry, outcome, answer, calls.told, round(took * 1_000_000))
                 try:
                     await self._ledger.note(RecordKind.ENDED_RUN, fields, told)
                 except LedgerUnavailable:

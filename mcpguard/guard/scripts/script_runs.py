@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from mcpguard.codec.messages import dumps
-from mcpguard.codec.script_definitions import read_script
 from mcpguard.domain.calls.calls import IMPLIED
 from mcpguard.domain.calls.counterpart import CallingClient
 from mcpguard.domain.calls.records import Permit
@@ -62,7 +61,7 @@ class ScriptRuns:
         definition = known.definition(CapabilityKind.TOOL, asked.capability.name) if known is not None else None
         if definition is None:
             raise LookupError("a script that is allowed is listed")
-        return read_script(definition)
+        return Script.from_definition(definition)
 
 
 def _result(answer: RunAnswer) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from typing import Any, Final
 import anyio
 
 from mcpguard.codec.messages import dumps
-from mcpguard.codec.script_definitions import script_definition
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.clock import Clock
@@ -100,6 +99,46 @@ class Scripts:
             raise Unknown(f"there is no script {name}" if _NAME.fullmatch(name) else "there is no such script")
         return found
 
+    @property
+    def server(self) -> str | None:
+        """The name of the server that lists the scripts; None before the first one."""
+        known = self._own_server()
+        return known.name if known is not None else None
+
+    def script_json(self, stored: StoredScript) -> dict[str, Any]:
+        """A script as it was written down last, with its status as a capability."""
+        script, known = stored.script, self._own_server()
+        pin = known.pins.get((CapabilityKind.TOOL, script.name)) if known is not None else None
+        return {
+            "name": script.name,
+            "description": script.description,
+            "code": script.source,
+            "input_schema": dict(script.schema),
+            "tools": [f"{server}:{tool}" for server, tool in script.tools],
+            "effect": script.effect.value,
+            "revision": stored.revision,
+            "at": stored.at,
+            "by": stored.by,
+            "standing": pin.standing.value if pin is not None else None,
+        }
+
+    def review_json(self, known: ServerState, definition: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        """The program of a listed script, and the tools whose holds its approval answers; None for anything else."""
+        if known.upstream.transport is not Transport.OWN or definition is None:
+            return None
+        script = Script.from_definition(definition)
+        return {"code": script.source, "tools": [self._named(*tool, version) for tool, version in script.tools.items()]}
+
+    def _named(self, server: str, tool: str, version: Fingerprint) -> dict[str, Any]:
+        known = self._servers.find(server)
+        pin = known.pins.get((CapabilityKind.TOOL, tool)) if known is not None else None
+        is_callable = pin is not None and pin.callable
+        return {
+            "name": f"{server}:{tool}",
+            "effect": pin.effect if pin is not None and is_callable else None,
+            "current": pin is not None and is_callable and pin.approved == version,
+        }
+
     async def check(self, source: str) -> CheckedProgram:
         """Tell what a program names and whether it is well formed, without running it."""
         return await check_program(self._engines, self._servers, source)
@@ -131,8 +170,10 @@ class Scripts:
                 await self._list(known, by)
         return after
 
-    async def remove(self, name: str, revision: int, by: Actor) -> None:
-        """Remove a script; calls of it are refused from then on. Raises Unknown, Stale or LedgerUnavailable."""
+    async def remove(self, name: str, revision: int, by: Actor) -> StoredScript:
+        """Remove a script, and return it; calls of it are refused from then on. Raises Unknown, Stale or
+        LedgerUnavailable.
+        """
         with anyio.CancelScope(shield=True):
             async with self._changing:
                 stored = self.find(name)
@@ -145,6 +186,7 @@ class Scripts:
                     await self._list(known, by)
                 else:
                     self._offer()
+        return stored
 
     def _script(self, wanted: ScriptRequest, named: tuple[tuple[str, str], ...]) -> Script:
         """Return the script with its tools as they are approved now. Raises Undecidable."""
@@ -166,7 +208,7 @@ class Scripts:
         others = [each.script for each in self._stored.values() if each.script.name != script.name]
         if len(others) >= MOST_SCRIPTS:
             raise Undecidable(f"there are {MOST_SCRIPTS} scripts, the maximum; remove one first")
-        if sum(len(dumps(script_definition(each))) for each in (*others, script)) > LARGEST_OF_ALL:
+        if sum(len(dumps(each.as_definition())) for each in (*others, script)) > LARGEST_OF_ALL:
             raise Undecidable(f"all scripts together have at most {LARGEST_OF_ALL} bytes; remove one first")
 
     def _own_server(self) -> ServerState | None:
@@ -192,7 +234,7 @@ class Scripts:
         await self._intake.take_in(known, known.runnable, self._own.listing, by)
 
     def _offer(self) -> None:
-        self._own.offer(script_definition(each.script) for each in self)
+        self._own.offer(each.script.as_definition() for each in self)
 
 
 def _check_form(wanted: ScriptRequest) -> None:

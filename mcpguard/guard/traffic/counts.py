@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
+from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.guard.traffic.events import EndedCall
 from mcpguard.guard.traffic.tallies import OTHER
 
@@ -46,6 +47,19 @@ class Durations:
     def add(self, seconds: float) -> None:
         self.counts[bisect_left(BUCKETS, seconds)] += 1
         self.total += seconds
+
+
+class ProgramCounts:
+    """How many programs ended in which way, and how long they took."""
+
+    def __init__(self) -> None:
+        self.ended: Counter[tuple[str, str]] = Counter()
+        self.took = defaultdict[str, Durations](Durations)
+
+    def add(self, outcome: OutcomeKind, failure: str, seconds: float) -> None:
+        """Count a program that has ended or was suspended. `failure`: the code of its error."""
+        self.ended[outcome.value, failure or NONE] += 1
+        self.took[outcome.value].add(seconds)
 
 
 class CallCounts:

@@ -3,8 +3,7 @@
 import orjson
 from sqlalchemy import Connection, delete, insert, select
 
-from mcpguard.codec.script_definitions import read_script, script_definition
-from mcpguard.domain.scripts import StoredScript
+from mcpguard.domain.scripts import Script, StoredScript
 from mcpguard.store.rows.tables import scripts
 
 
@@ -12,7 +11,7 @@ def list_scripts(connection: Connection) -> list[StoredScript]:
     """Return all scripts, by name."""
     rows = connection.execute(select(scripts).order_by(scripts.c.name)).mappings()
     return [
-        StoredScript(read_script(orjson.loads(row["definition"])), row["revision"], row["at"], row["by"])
+        StoredScript(Script.from_definition(orjson.loads(row["definition"])), row["revision"], row["at"], row["by"])
         for row in rows
     ]
 
@@ -27,7 +26,7 @@ def put(connection: Connection, stored: StoredScript) -> None:
     forget(connection, stored.script.name)
     row = {
         "name": stored.script.name,
-        "definition": orjson.dumps(script_definition(stored.script)),
+        "definition": orjson.dumps(stored.script.as_definition()),
         "revision": stored.revision,
         "at": stored.at,
         "by": stored.by,

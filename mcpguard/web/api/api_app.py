@@ -16,6 +16,7 @@ from mcpguard.web.api.routes.guard import guarding
 from mcpguard.web.api.routes.held_calls import held_calls
 from mcpguard.web.api.routes.operators import operators
 from mcpguard.web.api.routes.people import people, sessions
+from mcpguard.web.api.routes.programs import programs
 from mcpguard.web.api.routes.pruning import pruning
 from mcpguard.web.api.routes.records import records
 from mcpguard.web.api.routes.reviews import reviews
@@ -32,6 +33,7 @@ SUBJECTS = (
     decisions,
     capabilities,
     calls,
+    programs,
     held_calls,
     callers,
     exports,

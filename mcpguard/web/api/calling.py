@@ -35,6 +35,9 @@ def _placed(text: str) -> str:
     return text
 
 
+ToolName = Annotated[StrictStr, Field(min_length=3, max_length=LONGEST_NAME), AfterValidator(_placed)]
+
+
 class MeantBody(ApiBody):
     """The declared intent of a call: its effect and the reason for it. Left out: implied by the tool."""
 
@@ -56,7 +59,7 @@ class WantedBody(ApiBody):
     )
 
     caller: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_CALLER)]
-    name: Annotated[StrictStr, Field(min_length=3, max_length=LONGEST_NAME), AfterValidator(_placed)]
+    name: ToolName
     kind: Literal["tool", "resource", "prompt"] = "tool"
     arguments: dict[str, Any] | None = None
     intent: MeantBody | None = None

@@ -27,7 +27,7 @@ FamilyMaker = Callable[[], Family]
 def metric_families(guard: Guard) -> list[FamilyMaker]:
     """Return all metric families, each computed where there is time for it."""
     guard.counting.forget()
-    return [*_calls(guard), *_servers(guard), *_ledger(guard), *_refused(guard)]
+    return [*_calls(guard), *_programs(guard), *_servers(guard), *_ledger(guard), *_refused(guard)]
 
 
 def _calls(guard: Guard) -> Iterator[FamilyMaker]:
@@ -37,6 +37,14 @@ def _calls(guard: Guard) -> Iterator[FamilyMaker]:
     yield _histogram(names.OWN, counting.own)
     yield _family(names.FOUND, counting.found.items())
     yield _one(names.HELD, guard.held.waiting)
+
+
+def _programs(guard: Guard) -> Iterator[FamilyMaker]:
+    programs = guard.programs
+    yield _one(names.SUSPENDED, 0 if programs is None else programs.suspended)
+    if programs is not None:
+        yield _family(names.RUNS, programs.counts.ended.items())
+        yield _histogram(names.RUN_SECONDS, programs.counts.took)
 
 
 def _servers(guard: Guard) -> Iterator[FamilyMaker]:

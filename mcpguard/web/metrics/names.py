@@ -57,6 +57,16 @@ STATES: Final = Metric(
 )
 SERVERS: Final = Metric("mcpguard_servers", MetricKind.GAUGE, "Servers by status.", ("standing",))
 HELD: Final = Metric("mcpguard_held_calls", MetricKind.GAUGE, "Calls held for approval.")
+RUNS: Final = Metric(
+    "mcpguard_programs",
+    MetricKind.COUNTER,
+    "Programs that have ended or were suspended, by their outcome and the code of their error.",
+    ("outcome", "failure"),
+)
+RUN_SECONDS: Final = Metric(
+    "mcpguard_program_seconds", MetricKind.HISTOGRAM, "Duration of programs with their calls.", ("outcome",)
+)
+SUSPENDED: Final = Metric("mcpguard_suspended_programs", MetricKind.GAUGE, "Programs that wait for an approval.")
 READY: Final = Metric(
     "mcpguard_ready", MetricKind.GAUGE, "1 while calls can be taken, 0 while the audit log cannot be written."
 )
@@ -123,6 +133,9 @@ METRICS: Final = (
     STATES,
     SERVERS,
     HELD,
+    RUNS,
+    RUN_SECONDS,
+    SUSPENDED,
     READY,
     RECORDS,
     SIGNED,

@@ -38,6 +38,7 @@ from mcpguard.web.pages.servers.findings_page import findings
 from mcpguard.web.pages.servers.inbox import inbox
 from mcpguard.web.pages.servers.inspection import inspection
 from mcpguard.web.pages.servers.review import review
+from mcpguard.web.pages.servers.scripts_page import scripts
 from mcpguard.web.pages.servers.servers_page import servers
 from mcpguard.web.pages.servers.tabs import logs, tabs
 from mcpguard.web.pages.settings.settings_page import settings
@@ -48,6 +49,7 @@ SUBJECTS = (
     inbox,
     held_calls,
     servers,
+    scripts,
     adding,
     review,
     inspection,

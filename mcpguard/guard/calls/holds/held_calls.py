@@ -99,7 +99,10 @@ class HeldCalls:
             "agent_says": asking.agent_says,
             "because": asking.because,
             "run": asking.run or None,
-            "program": [{"name": f"{each.server}:{each.tool}", "effect": each.effect} for each in asking.program],
+            "program": [
+                {"name": f"{each.server}:{each.tool}", "effect": each.effect and each.effect.value}
+                for each in asking.program
+            ],
             **_read(arguments),
             "findings": [as_json(finding) for finding in found],
             "by": hold.by or None,

@@ -146,6 +146,12 @@ def operator_token_event(record: ExportLine) -> Event:
     return _changed(record, said, said.get("change"), token, "An API token was created or revoked")
 
 
+def script_event(record: ExportLine) -> Event:
+    said = texts(record.said)
+    script = _entity("script", said.get("script"), said.get("source"))
+    return _changed(record, said, said.get("change"), script, "A script was added, changed or removed")
+
+
 def _changed(record: ExportLine, said: Texts, word: str | None, entity: Event, message: str) -> Event:
     what = _WORDS.get(word or "") or (ENTITY.activity(0) if word is None else ENTITY.other(word))
     # Approved although inspection had findings, or declared with a launch that breaks rules.

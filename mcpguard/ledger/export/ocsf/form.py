@@ -25,6 +25,7 @@ KINDS: Final[Mapping[str, Callable[[ExportLine], Event]]] = {
     "closed": calls.closed_event,
     "ran": calls.run_event,
     "ended_run": calls.ended_run_event,
+    "script": entities.script_event,
     "resumed": log_and_guard.resumption_event,
     "admitted": entities.admission_event,
     "decided": entities.decision_event,

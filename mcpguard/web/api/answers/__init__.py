@@ -17,6 +17,12 @@ from mcpguard.web.api.answers.people_answers import (
     SetupLinkAnswer,
     UsersAnswer,
 )
+from mcpguard.web.api.answers.program_answers import (
+    CheckedProgramAnswer,
+    EndedRunAnswer,
+    ScriptAnswer,
+    ScriptsAnswer,
+)
 from mcpguard.web.api.answers.record_answers import (
     CallRecordsAnswer,
     ExportedAnswer,
@@ -41,10 +47,12 @@ __all__ = [
     "CallerAnswer",
     "CallersAnswer",
     "CapabilityAnswer",
+    "CheckedProgramAnswer",
     "ConfirmedAnswer",
     "DescriptionsAnswer",
     "DifferenceAnswer",
     "EndedAnswer",
+    "EndedRunAnswer",
     "ExplainedAnswer",
     "ExportedAnswer",
     "ForeseenAnswer",
@@ -64,6 +72,8 @@ __all__ = [
     "RevokedCallerAnswer",
     "RevokedOperatorAnswer",
     "RotatedAnswer",
+    "ScriptAnswer",
+    "ScriptsAnswer",
     "ServerAnswer",
     "ServersAnswer",
     "SessionsAnswer",

@@ -8,6 +8,7 @@ from mcpguard.domain.calls.calls import Face, Sensitivity
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.web.api.answers.answer import ApiAnswer, Fingerprint, Moment, Next
 from mcpguard.web.api.answers.finding_answers import FindingAnswer
+from mcpguard.web.api.answers.program_answers import NamedToolAnswer
 
 
 class HeldCallerAnswer(ApiAnswer):
@@ -37,7 +38,15 @@ class HeldCallAnswer(ApiAnswer):
     declared: bool
     sensitivity: Sensitivity
     agent_says: Annotated[str, Field(description="The reason given by the agent. Not verified.")]
-    because: Annotated[str, Field(description="The phrase of the setting `holds.calls` by which it is held.")]
+    because: Annotated[
+        str,
+        Field(
+            description="The phrase of the setting `holds.calls` by which it is held, or `script`: a script makes the "
+            "call, which was not approved for it."
+        ),
+    ]
+    run: Annotated[str | None, Field(description="The run of the program that makes the call; null if none does.")]
+    program: Annotated[list[NamedToolAnswer], Field(description="The tools that this program names.")]
     arguments: Annotated[Any, Field(description="The arguments, with secrets masked; null if not kept.")]
     meta: Annotated[Any, Field(description="The `_meta` that the server would get, with secrets masked; null if none.")]
     findings: list[FindingAnswer]

@@ -73,6 +73,7 @@ _EVENTS: Final = {
     "exported": "log exported",
     "ran": "program run",
     "ended_run": "program ended",
+    "script": "script changed",
 }
 """The label of each kind of record, where that is not its own name."""
 _GRAVE: Final = {"lost": "critical", "rolled_back": "critical", "resumed": "medium", "turned_away": "blocked"}

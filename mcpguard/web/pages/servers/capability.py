@@ -76,6 +76,7 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             moved=problem.moved,
             url=url_of(name, key),
             use=await _use(guard, one, request, known, key),
+            script=guard.scripts.review_json(known, said["definition"]) if guard.scripts is not None else None,
         )
 
     @router.get("/servers/{name}/capability", dependencies=[may(Right.LOOK)])

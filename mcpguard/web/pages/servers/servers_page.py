@@ -86,6 +86,7 @@ def servers(guard: Guard, desk: Console) -> APIRouter:
             rows=[_row(guard, known, known.name in waits) for known in found.of],
             found=found,
             all=len(every),
+            scripts=guard.scripts is not None,
             wanted=wanted,
             urls=_urls(wanted, found),
             standings=CHOICES,

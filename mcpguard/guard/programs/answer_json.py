@@ -1,0 +1,38 @@
+"""What is told of a program as JSON: how it ended, and what it names."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from mcpguard.domain.scripts import NamedTool
+from mcpguard.engines.code_run import FailureCode, RunFailure
+from mcpguard.guard.programs.run_request import RunAnswer
+
+_WAITS: Final = RunFailure(
+    FailureCode.HOLD_WAITING,
+    "A call waits for the approval of a person. Send the same program again once it is approved: it goes on where it "
+    "is.",
+)
+
+
+def run_json(answer: RunAnswer) -> dict[str, Any]:
+    """Return how a run ended, as agents and people are told."""
+    failure = _WAITS if answer.waits else answer.failure
+    said: dict[str, Any] = {"ok": failure is None}
+    said |= {"value": answer.value} if failure is None else {"error": failure_json(failure)}
+    said["logs"] = [*answer.logs]
+    said["calls"] = [
+        {"name": call.name, "status": call.status, "reason": call.reason, "call_id": call.call} for call in answer.calls
+    ]
+    said["named"] = named_json(answer.named)
+    return said | ({"run_id": answer.entry} if answer.entry else {})
+
+
+def failure_json(failure: RunFailure) -> dict[str, Any]:
+    """Return the code of a failure, its message, and the line at fault if one is."""
+    said = {"code": failure.code.value, "message": failure.message}
+    return said if failure.line is None else said | {"line": failure.line}
+
+
+def named_json(tools: Iterable[NamedTool]) -> list[dict[str, Any]]:
+    """Return the tools that a program names, each with its effect; null where it is not approved."""
+    return [{"name": f"{each.server}:{each.tool}", "effect": each.effect and each.effect.value} for each in tools]
