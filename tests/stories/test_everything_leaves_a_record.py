@@ -131,9 +131,10 @@ async def about_programs(walk: Walk) -> None:
     await walk.step("POST /callers", "granted", {"name": "runner", "why": WHY})
     await walk.step("POST /programs/check", "", {"code": "1"})
     await walk.step("POST /programs/run", "ran ended_run", {"caller": "runner", "code": "1"})
-    script = {"revision": 0, "code": "1"}
-    await walk.step("PUT /scripts/{script}", "admitted script listed", script, script="one")
-    await walk.step("POST /scripts/{script}/remove", "script listed", {"revision": 1}, script="one")
+    await walk.step("POST /scripts", "admitted script listed", {"name": "one", "code": "1"})
+    changed = {"revision": 1, "code": "2"}
+    await walk.step("PUT /scripts/{script}", "script listed", changed, script="one")
+    await walk.step("DELETE /scripts/{script}?revision=2", "script listed", script="one")
 
 
 async def about_settings(walk: Walk) -> None:
@@ -279,9 +280,9 @@ COMMANDS: Mapping[str, str] = {
     "caller add": "POST /callers",
     "caller revoke": "POST /callers/{caller}/revoke",
     "code run": "ran",
-    "code scripts add": "PUT /scripts/{script}",
+    "code scripts add": "POST /scripts",
     "code scripts change": "PUT /scripts/{script}",
-    "code scripts remove": "POST /scripts/{script}/remove",
+    "code scripts remove": "DELETE /scripts/{script}",
     "config confirm": "POST /settings/confirm",
     "audit checkpoint": "POST /checkpoints",
     "audit export": "POST /exports",

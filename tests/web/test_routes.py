@@ -16,7 +16,14 @@ from tests.world import World
 pytestmark = pytest.mark.anyio
 ROUTES = [(method, path, needs.right) for method, path, needs in routes_with_needs(bare())]
 OPEN = {f"{API}/openapi.json", f"{API}/docs"}
-SAMPLES = {"server": "notes", "ticket": "none", "caller": "somebody", "user": "nobody", "token": "none"} | {
+SAMPLES = {
+    "server": "notes",
+    "ticket": "none",
+    "caller": "somebody",
+    "user": "nobody",
+    "token": "none",
+    "script": "none",
+} | {
     "seq": "1",
     "call": "none",
     "session": "none",

@@ -70,7 +70,8 @@ def add(
 ) -> None:
     """Write a script down. It waits for approval; nothing of it runs before."""
     guard = GuardClient.from_options(config, data_dir)
-    _put(guard, name, _body(file, description, input_schema, tool) | {"revision": 0}, output)
+    body = {"name": name} | _body(file, description, input_schema, tool)
+    _tell(guard, guard.send("POST", SCRIPTS, body, CHECKING), output)
 
 
 @app.command()
@@ -89,7 +90,8 @@ def change(
     guard = GuardClient.from_options(config, data_dir)
     before = guard.get(_path(name))
     kept = {key: before[key] for key in ("description", "input_schema", "revision")}
-    _put(guard, name, kept | _body(file, description, input_schema, tool), output)
+    body = kept | _body(file, description, input_schema, tool)
+    _tell(guard, guard.send("PUT", _path(name), body, CHECKING), output)
 
 
 @app.command()
@@ -97,22 +99,22 @@ def remove(name: ScriptName, config: Config = None, data_dir: DataDir = None, ou
     """Remove a script. Calls of it are refused from then on."""
     guard = GuardClient.from_options(config, data_dir)
     revision = guard.get(_path(name))["revision"]
-    removed = guard.send("POST", f"{_path(name)}/remove", {"revision": revision})
-    print_answer(output, removed, f"{name} is removed")
+    guard.send("DELETE", f"{_path(name)}?revision={revision}")
+    print_answer(output, {"name": name}, f"{name} is removed")
 
 
-def _put(guard: GuardClient, name: str, body: dict[str, Any], output: Output) -> None:
-    script = guard.send("PUT", _path(name), body, CHECKING)
+def _tell(guard: GuardClient, script: dict[str, Any], output: Output) -> None:
     if output is Output.JSON:
         print_json(script)
         return
     show_named([{"name": tool, "effect": "no hold of its own"} for tool in script["tools"]])
-    server = guard.get(SCRIPTS)["server"]
-    typer.echo(
-        visible(f"{name} waits for approval (revision {script['revision']}, {script['effect']}).\n")
-        + f"The server, once: mcpguard server approve {server}\nThe script: mcpguard tool approve {server}:{name}",
-        err=True,
-    )
+    server, name = guard.get(SCRIPTS)["server"], script["name"]
+    for line in (
+        f"{name} waits for approval (revision {script['revision']}, {script['effect']}).",
+        f"Its server, once: mcpguard server approve {server}",
+        f"The script: mcpguard tool approve {server}:{name}",
+    ):
+        typer.echo(visible(line), err=True)
 
 
 def _body(file: Path, description: str | None, schema: str | None, tools: list[str] | None) -> dict[str, Any]:

@@ -170,10 +170,8 @@ class Scripts:
                 await self._list(known, by)
         return after
 
-    async def remove(self, name: str, revision: int, by: Actor) -> StoredScript:
-        """Remove a script, and return it; calls of it are refused from then on. Raises Unknown, Stale or
-        LedgerUnavailable.
-        """
+    async def remove(self, name: str, revision: int, by: Actor) -> None:
+        """Remove a script; calls of it are refused from then on. Raises Unknown, Stale or LedgerUnavailable."""
         with anyio.CancelScope(shield=True):
             async with self._changing:
                 stored = self.find(name)
@@ -186,7 +184,6 @@ class Scripts:
                     await self._list(known, by)
                 else:
                     self._offer()
-        return stored
 
     def _script(self, wanted: ScriptRequest, named: tuple[tuple[str, str], ...]) -> Script:
         """Return the script with its tools as they are approved now. Raises Undecidable."""

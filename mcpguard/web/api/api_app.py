@@ -20,6 +20,7 @@ from mcpguard.web.api.routes.programs import programs
 from mcpguard.web.api.routes.pruning import pruning
 from mcpguard.web.api.routes.records import records
 from mcpguard.web.api.routes.reviews import reviews
+from mcpguard.web.api.routes.scripts import scripts
 from mcpguard.web.api.routes.servers import servers
 from mcpguard.web.api.routes.settings import settings
 from mcpguard.web.api.routes.signing import signing
@@ -34,6 +35,7 @@ SUBJECTS = (
     capabilities,
     calls,
     programs,
+    scripts,
     held_calls,
     callers,
     exports,
