@@ -19,6 +19,9 @@ PAGES: Final = {
     "held": "/held",
     "servers": "/servers",
     "server-add": "/servers/add",
+    "scripts": "/scripts",
+    "script-edit": "/scripts/edit?name=stale-issues",
+    "script": "/servers/scripts/capability?kind=tool&name=stale-issues",
     "review": "/servers/weather",
     "review-clean": "/servers/stripe",
     "server-approved": "/servers/github",
@@ -53,6 +56,7 @@ def main(folder: Path) -> None:
         shown = signed_in(guard)
         seeding = Seeding(guard, Path(scratch))
         seeding.servers()
+        seeding.scripts()
         seeding.people()
         seeding.callers()
         seeding.calls(CALLS)

@@ -23,6 +23,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, s
         shown = signed_in(guard)
         seeding = Seeding(guard, folder)
         seeding.servers(SOME)
+        seeding.scripts()
         seeding.people()
         seeding.callers()
         seeding.calls(30)

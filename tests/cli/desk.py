@@ -39,7 +39,8 @@ class Desk:
         self.description = description
 
     def __call__(self, *words: str) -> Result:
-        return mcpguard(*words[:2], "--data-dir", self.guard.data_dir, *words[2:])
+        at = 3 if words[:2] == ("code", "scripts") else 2
+        return mcpguard(*words[:at], "--data-dir", self.guard.data_dir, *words[at:])
 
     def done(self, *words: str) -> str:
         """What a command prints that does what it was asked."""

@@ -71,6 +71,9 @@ async def test_a_script_waits_for_approval_and_is_then_a_tool_like_any_other(tmp
     async with running(tmp_path, script) as guard, agent(guard, token=TOKEN) as client:
         stored = await scripts_of(guard).put(wanted(), 0, PERSON)
         assert (stored.revision, [*stored.script.tools]) == (1, [("web", "look")])
+        known = guard.now.guard.servers.find("scripts")
+        assert known is not None
+        assert [*known.findings()] == [], "a script may well name the tools of others"
         said = await refused(client, "call_tool_read", name="scripts:reading", args={"n": 2})
         assert said["reason"] == "server:quarantined"
         assert (calls_to(script), of_kind(guard, "ran")) == ([], [])

@@ -5,6 +5,7 @@ Rules kept here:
 2. What a program makes up while it runs cannot be told. The tools are those that are written out.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn
@@ -18,6 +19,7 @@ from mcpguard.guard.servers.servers import Servers
 _STOP: Final = "mcpguard: checked"
 _AHEAD: Final = f"if input is None:\n    raise ValueError({_STOP!r})\n"
 _LINES_AHEAD: Final = _AHEAD.count("\n")
+_LINE: Final = re.compile(r"\bline ([0-9]{1,6})\b")
 _LIMITS: Final = RunLimits(wall_seconds=30.0, seconds=5.0, calls=1)
 
 
@@ -43,9 +45,14 @@ async def check_program(engines: CodeEngines, servers: Servers, source: str) -> 
     failure = ended.failure
     if failure is not None and failure.code is FailureCode.RUNTIME_ERROR and _STOP in failure.message:
         failure = None
-    elif failure is not None and failure.line is not None:
-        failure = replace(failure, line=max(1, failure.line - _LINES_AHEAD))
+    elif failure is not None:
+        line = None if failure.line is None else max(1, failure.line - _LINES_AHEAD)
+        failure = replace(failure, line=line, message=_LINE.sub(_moved_line, failure.message))
     return CheckedProgram(host.tools, failure)
+
+
+def _moved_line(match: re.Match[str]) -> str:
+    return f"line {max(1, int(match[1]) - _LINES_AHEAD)}"
 
 
 class _Checking:

@@ -9,6 +9,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.guard.servers.listed_findings import OtherTools, names_digest, resting_on
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.inspection.detectors.detector import Since, Surroundings
@@ -50,9 +51,13 @@ class Neighbours:
         self._read_last: dict[str, _Read] = {}
 
     def other_tools(self, known: ServerState) -> OtherTools:
-        """The tools of all servers but this one. Only what has changed is read again."""
+        """The tools of all servers but this one. Only what has changed is read again.
+
+        None for the guard's own server: people write its scripts, and the tools of others are what they are about.
+        """
         self._read_last = {each.name: self._read(each) for each in self._registry if each.upstream.standing not in _OUT}
         others = {name: read for name, read in self._read_last.items() if name != known.name and read.tools}
+        others = {} if known.upstream.transport is Transport.OWN else others
         mine = _since(known)
         approved = names_digest(name for name, (is_new, _) in mine.items() if not is_new)
         every = b"".join(each.digest for each in others.values()) + approved

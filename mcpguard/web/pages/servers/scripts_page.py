@@ -28,7 +28,7 @@ from mcpguard.web.pages.servers.capability import url_of
 LARGEST: Final = 512 * 1024
 LARGEST_SCHEMA: Final = 64 * 1024
 FIELDS: Final = ("name", "description", "code", "schema", "tools", "revision")
-NEW: Final = {"schema": '{"type": "object"}', "revision": "0"}
+NEW: Final = dict.fromkeys(FIELDS, "") | {"schema": '{"type": "object"}', "revision": "0"}
 NOTHING: Final = SentForm([])
 OFF: Final = "Programs are switched off, so there are no scripts: set code.enabled to true and restart the guard."
 
