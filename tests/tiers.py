@@ -90,6 +90,7 @@ RULES: Final = (
     _slow("architecture/test_layers.py", "an import is tried in each module", "that_the_architecture_forbids"),
     _slow("benchmarks/gateway/test_sdk_table.py", "guards, each in a new interpreter", "every_call_through"),
     _slow("benchmarks/quick/test_ledger_turns.py", "thousands of calls", "as_long_again"),
+    _slow("benchmarks/programs/test_program_sheets.py", "a guard in a new interpreter, and servers from npm"),
     _slow("cli/test_connect.py", "many programs at once", "two_at_once"),
     _slow("store/test_record_search.py", "searches that are compared with a look at everything", "exactly_what_fits"),
     _slow("web/test_callers_api.py", "thousands of callers", "only_so_many"),

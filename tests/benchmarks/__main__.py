@@ -14,6 +14,7 @@ from rich.console import Console
 from tests.benchmarks import append, disk, report, verify
 from tests.benchmarks.gateway import faces, restart, sdk_table
 from tests.benchmarks.gateway import sheets as gateway
+from tests.benchmarks.programs import program_sheets
 from tests.benchmarks.quick import kept
 from tests.benchmarks.quick import sheets as quick_sheets
 from tests.benchmarks.quick.conclusion import is_as_cheap
@@ -31,10 +32,11 @@ class What(StrEnum):
     FACES = "faces"
     QUICK = "quick"
     RESTART = "restart"
+    CODE = "code"
 
 
 def main(
-    what: Annotated[list[What] | None, typer.Argument(help="Default: all but disk, quick and restart.")] = None,
+    what: Annotated[list[What] | None, typer.Argument(help="Default: all but disk, quick, restart and code.")] = None,
     *,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures there too.")] = None,
     directory: Annotated[
@@ -108,6 +110,8 @@ def _measured(
                 pass  # it is measured last, because it is compared
             case What.RESTART:
                 yield from restart.sheets(folder, runs)
+            case What.CODE:
+                yield from program_sheets.sheets(folder, runs * (1 if quick else 5), partial(typer.echo, err=True))
 
 
 if __name__ == "__main__":

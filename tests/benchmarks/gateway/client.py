@@ -1,9 +1,10 @@
 """What every client of the measurements can do, whatever carries its messages."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tests.benchmarks.gateway.speech import Era, Failed, Said, Speech, result, text
 
@@ -42,6 +43,20 @@ class Client(ABC):
         """What the tool returns for this text. Raises Failed."""
         request = self._speech.call(tool, said)
         return text(request, await self._exchange(request))
+
+    async def use(self, tool: str, arguments: Mapping[str, object]) -> dict[str, Any]:
+        """The whole result of a call. Raises Failed."""
+        request = self._speech.use(tool, arguments)
+        return result(request, await self._exchange(request))
+
+    async def definitions(self) -> list[dict[str, Any]]:
+        """The tools of a server that lists them all on one page, as it defines them. Raises Failed."""
+        request = self._speech.list(None)
+        found = result(request, await self._exchange(request))
+        if "nextCursor" in found:
+            raise Failed("there are more tools than one page has")
+        tools: list[dict[str, Any]] = found["tools"]
+        return tools
 
     async def listed(self) -> Listed:
         """Every page. Raises Failed."""

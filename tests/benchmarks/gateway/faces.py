@@ -103,7 +103,7 @@ async def _guard(folder: Path) -> AsyncIterator[tuple[Running, Path, int]]:
         port, process = stack.enter_context(upstream_over_http(len(_EFFECTS) + 1))
         await answers(HttpClient(port, "/", Era.HANDSHAKE))
         url = f"http://127.0.0.1:{port}/{_UPSTREAM}"
-        launch = ours.served(Place(own, free_port(), [Upstream(_UPSTREAM, url=url)]), ours.COUNTED, **_EFFECTS)
+        launch = ours.served(Place(own, free_port(), [Upstream(_UPSTREAM, url=url)]), ours.COUNTED, effects=_EFFECTS)
         contender = Contender(ours.SERVED, Way.HTTP, Way.HTTP, Era.MODERN, ours.served, ours=True)
         now = Running(contender, launch, time.perf_counter(), started(launch, own, stack), process)
         await until_answered(now, len(_EFFECTS) + 1)

@@ -19,6 +19,8 @@ SERVED, RELAYED = "mcpguard", "mcpguard stdio"
 NAMES = frozenset({SERVED, RELAYED})
 COUNTED: Final = 10_000_000
 """Calls of a caller in a minute: a budget that is counted and never used up."""
+AS_SAID: Final[Mapping[str, str]] = MappingProxyType({})
+NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _DATA = "data"
 _MODULE = (sys.executable, "-P", "-m", "mcpguard")
 
@@ -32,12 +34,15 @@ def directly(place: Place) -> Launch:
     return Launch(upstream.command)
 
 
-def served(place: Place, budget: int = 0, **effects: str) -> Launch:
+def served(
+    place: Place, budget: int = 0, own: Mapping[str, object] = NOTHING, effects: Mapping[str, str] = AS_SAID
+) -> Launch:
     """`mcpguard serve`, which answers over HTTP. `budget`: the calls of a caller in a minute, if they are counted;
-    `effects`: of tools of the first upstream, where a person gave them another than they say."""
+    `own`: more settings of the guard; `effects`: of tools of the first upstream, where a person gave them another than
+    they say."""
     options = (
         "--config",
-        _approved(place, budget, effects),
+        _approved(place, budget, own, effects),
         "--listen",
         _listen(place),
         "--data-dir",
@@ -79,9 +84,14 @@ def contenders() -> list[Contender]:
     return found
 
 
-def _approved(place: Place, budget: int = 0, effects: Mapping[str, str] = MappingProxyType({})) -> str:
+def _approved(
+    place: Place,
+    budget: int = 0,
+    own: Mapping[str, object] = NOTHING,
+    effects: Mapping[str, str] = AS_SAID,
+) -> str:
     """The configuration file. A person has approved all that it declares."""
-    config, data_dir = _configured(place, budget), place.folder / _DATA
+    config, data_dir = _configured(place, budget, own), place.folder / _DATA
     with serving(data_dir, "--config", config, listen=_listen(place), command=_MODULE) as guard:
         for upstream in place.upstreams:
             approve(data_dir, upstream.name)
@@ -101,7 +111,7 @@ def _listen(place: Place) -> str:
     return f"127.0.0.1:{place.port}"
 
 
-def _configured(place: Place, budget: int) -> str:
+def _configured(place: Place, budget: int, own: Mapping[str, object]) -> str:
     servers: dict[str, object] = {
         upstream.name: {"type": "http", "url": upstream.url}
         if upstream.url
@@ -109,10 +119,11 @@ def _configured(place: Place, budget: int) -> str:
         for upstream in place.upstreams
     }
     file = place.folder / "config.json"
-    own = {
+    settings = {
         "upstreams": {"networks": ["127.0.0.0/8"]},
         "anonymous": {"effects": ["read", "write", "destructive"]},
         "budgets": {"caller_minute": budget, "capability_minute": budget},
+        **own,
     }
-    file.write_text(json.dumps({"mcpServers": servers, "mcpguard": own}))
+    file.write_text(json.dumps({"mcpServers": servers, "mcpguard": settings}))
     return str(file)

@@ -1,0 +1,1 @@
+"""What programs of agents cost, and what they save (`code_execution`)."""
