@@ -144,6 +144,8 @@ class RunConversation:
         self.logs.append(text)
 
     async def _say(self, process: Stdio, said: Mapping[str, object]) -> None:
+        # What was done for the worker is bounded by its limits. If it were charged with that, each call would wait.
+        process.charge_nothing()
         try:
             await process.send(dumps(said))
         except TransportEnded as error:

@@ -14,7 +14,7 @@ PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 class Files(Answering):
-    """A server with three reports."""
+    """A server with two reports, which answers as `server-filesystem` does, and a tracker."""
 
     async def call(self, calls: list[InnerCall], _parallel: int) -> list[object]:  # type: ignore[override]
         self.made += calls
@@ -24,9 +24,9 @@ class Files(Answering):
     def _answer(call: InnerCall) -> object:
         match call.tool:
             case "list_directory":
-                return "[FILE] a.md\n[FILE] b.md\n[DIR] old"
+                return {"content": "[FILE] a.md\n[FILE] b.md\n[DIR] old"}
             case "read_text_file":
-                return f"# {call.arguments['path']}\nopen: 3"
+                return {"content": f"# {call.arguments['path']}\nopen: 3"}
             case "search_issues":
                 return {"issues": [{"number": 7, "title": "It breaks", "labels": ["bug"]}, {"number": 8, "labels": []}]}
             case _:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.domain.scripts import NamedTool
 from mcpguard.engines.code_run import FailureCode, RunFailure
 from mcpguard.guard.programs.run_request import RunAnswer
@@ -15,15 +16,19 @@ _WAITS: Final = RunFailure(
 
 
 def run_json(answer: RunAnswer) -> dict[str, Any]:
-    """Return how a run ended, as agents and people are told."""
+    """Return how a run ended, as its agent is told.
+
+    Of calls that were answered only the number: a model would pay for each of them, and the audit log has them all.
+    """
     failure = _WAITS if answer.waits else answer.failure
     said: dict[str, Any] = {"ok": failure is None}
     said |= {"value": answer.value} if failure is None else {"error": failure_json(failure)}
     said["logs"] = [*answer.logs]
+    others = [call for call in answer.calls if call.status != OutcomeKind.ANSWERED]
+    said["answered"] = len(answer.calls) - len(others)
     said["calls"] = [
-        {"name": call.name, "status": call.status, "reason": call.reason, "call_id": call.call} for call in answer.calls
+        {"name": call.name, "status": call.status, "reason": call.reason, "call_id": call.call} for call in others
     ]
-    said["named"] = named_json(answer.named)
     return said | ({"run_id": answer.entry} if answer.entry else {})
 
 

@@ -108,6 +108,10 @@ class Stdio:
         except PipeClosed as error:
             raise TransportEnded(await self._how_it_ended("the server has closed its input")) from error
 
+    def charge_nothing(self) -> None:
+        """Charge the process with nothing of the work that the guard has done until now: it was the guard's own."""
+        self._share.begin()
+
     async def receive(self) -> bytes:
         while True:
             await self._share.give_way()

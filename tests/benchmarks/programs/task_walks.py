@@ -133,7 +133,7 @@ async def _worked(model: TaskModel, folder: str) -> Found:
 async def _run(model: TaskModel, code: str, folder: str, calls: int | None = None) -> dict[str, Any]:
     (text,) = await model.use(("code_execution", {"code": code, "input": {"folder": folder}}))
     told: dict[str, Any] = json.loads(text)
-    if not told["ok"] or (calls is not None and len(told["calls"]) != calls):
+    if not told["ok"] or (calls is not None and told["answered"] != calls):
         raise RuntimeError(f"{model.transcript.way}: the program did not end as it should: {text}")
-    model.transcript.calls += len(told["calls"])
+    model.transcript.calls += told["answered"]
     return told

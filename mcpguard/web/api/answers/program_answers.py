@@ -47,7 +47,8 @@ class EndedRunAnswer(ApiAnswer):
     value: Annotated[Any, Field(description="The value; left out after an error.")] = None
     error: ProgramFailureAnswer | None = None
     logs: list[str]
-    calls: list[RunCallAnswer]
+    answered: Annotated[int, Field(description="How many of its calls were answered.")]
+    calls: Annotated[list[RunCallAnswer], Field(description="Its calls that were not answered.")]
     named: Annotated[list[NamedToolAnswer], Field(description="The tools that the program names.")]
     run_id: Annotated[str, Field(description="The id of the run: `parent:ID` finds its calls in the audit log.")] = ""
 

@@ -76,6 +76,8 @@ def programs(guard: Guard) -> APIRouter:
             wall_seconds=running.settings.wall_seconds,
             by=actor(request, guard).id,
         )
-        return Response(dumps(run_json(await running.run(asked, AbsentClient()))), media_type="application/json")
+        ended = await running.run(asked, AbsentClient())
+        said = run_json(ended) | {"named": named_json(ended.named)}
+        return Response(dumps(said), media_type="application/json")
 
     return router
