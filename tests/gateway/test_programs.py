@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from jsonschema_rs import Draft202012Validator
 
 from tests.gateway.guard_face import agent, answer, calls_to, refused
 from tests.gateway.holding import allowed, denied, held
@@ -40,6 +41,14 @@ async def test_a_program_calls_tools_and_answers_with_its_value(how: str, tmp_pa
         assert (ended["outcome"], ended["calls"]) == ("answered", 3)
         kinds = [record["kind"] for record in guard.said() if record.get("entry") or record.get("parent")]
         assert kinds == ["ran", *["opened", "closed"] * 3, "ended_run"], "before it starts, and before it is answered"
+
+
+async def test_each_answer_has_the_form_that_the_tool_declares(tmp_path: Path) -> None:
+    async with running(tmp_path, scripted(), **HOLDS) as guard, agent(guard, token=TOKEN) as client:
+        listed = (await client.request("tools/list")).result["tools"]
+        (form,) = [tool["outputSchema"] for tool in listed if tool["name"] == CODE]
+        for code in ("1", "1 +", 'call_tool("web", "change")', 'call_tool("web", "look")'):
+            assert Draft202012Validator(form).is_valid(await run(client, code, intent=WRITES)), code
 
 
 async def test_what_the_run_declares_bounds_its_calls(tmp_path: Path) -> None:

@@ -157,11 +157,12 @@ CODE_DEFINITION: Final = _tool(
     ),
     reads=False,
     answer=_object(
-        ("ok", "logs", "calls"),
+        ("ok", "logs", "answered", "calls"),
         ok={"type": "boolean"},
         value={},
         error=_OBJECT,
         logs=_TEXTS,
+        answered={"type": "integer"},
         calls={"type": "array", "items": _OBJECT},
         run_id=_TEXT,
     ),
