@@ -39,9 +39,9 @@ class RunFailure:
 class RunFailed(GuardError):
     """The program cannot go on. Raised by whoever is asked for something by it."""
 
-    def __init__(self, code: FailureCode, message: str) -> None:
+    def __init__(self, code: FailureCode, message: str, line: int | None = None) -> None:
         super().__init__(message)
-        self.failure = RunFailure(code, message)
+        self.failure = RunFailure(code, message, line)
 
 
 class MustWait(GuardError):
@@ -58,7 +58,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What one run may use at most. `seconds` is all of its time but that of its calls; `wall_seconds` is all of it."""
+    """What one run may use at most, however often it is suspended in between.
+
+    `seconds` is the time of its engine, `wall_seconds` all of its time but that in which it is suspended. `log` bounds
+    what is kept of its log, `state` what is kept of it while it is suspended.
+    """
 
     wall_seconds: float = 120.0
     seconds: float = 10.0
@@ -69,6 +73,7 @@ class RunLimits:
     value: int = 256 * KIB
     log: int = 64 * KIB
     arguments: int = 4 * MIB
+    state: int = MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +111,12 @@ class RunEnd:
 class SuspendedRun:
     """A program that waits for the answer to a call. `state` means something to the engine alone.
 
-    What it has used up counts when it goes on: its log lines, its calls and the bytes of their arguments.
+    What it has used up counts when it goes on: its time, its log, its calls and the bytes of their arguments.
     """
 
     state: str = field(repr=False)
     logs: tuple[str, ...] = ()
+    logged: int = 0
     calls: int = 0
     argument_bytes: int = 0
+    seconds: float = 0.0

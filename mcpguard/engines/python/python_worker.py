@@ -1,299 +1,277 @@
 """The worker that runs one program in Python. The guard starts it in a sandbox, and never imports it.
 
 It speaks JSON, one message a line, and says `{"ready": VERSION}` first. Then it reads what to run: `source` and
-`input`, or the `state` in which an earlier worker was suspended with the `answer` to its call; and the `limits`.
+`input`, or the `state` in which an earlier worker was suspended with the `answer` to its calls; and the `limits`.
 
-    it writes                                                it reads
-    {"names": [[server, tool], …]}                           {"stubs": TEXT, "typed": [place, …]}
-    {"call": [{server, tool, args}, …], "parallel": N}       {"answer": …} or {"suspend": true}
+    it writes                                                           it reads
+    {"names": [[server, tool], …]}                                      {"stubs": TEXT, "typed": [place, …]}
+    {"call": [{server, tool, args}, …], "parallel": N, "line": N}       {"answer": […]} or {"suspend": true}
+    {"sleep": SECONDS}                                                  {"slept": true}
     {"log": TEXT}
-    {"value": …}, {"failed": {code, message, line}} or {"state": BASE64}, and ends
+    {"value": …}, {"failed": {code, message, line}} or {"state": TEXT}, and ends
 
 Rules kept here:
-1. A program sees `call_tool`, `call_tools`, `log`, `print` and `input`, and nothing of the worker or its host.
-2. Before anything runs, the tools that it names literally are told. A literal call with a display of its arguments is
-   compared with the stub of that tool, if the guard has sent one.
-3. What leaves is JSON: a value that is not is SERIALIZATION_ERROR.
-4. Limits that the engine knows are its own. All others are the guard's, who believes nothing that is written here.
+1. A program sees `call_tool`, `call_tools`, `log`, `print` and `input`, and nothing of the worker or its host. It may
+   sleep; the guard's clock says when that is over.
+2. Before anything runs, the tools that it names literally are told, and a copy of its calls is compared with the stubs
+   that the guard sends. What runs is the program as it came.
+3. Calls that are awaited together are made together.
+4. What leaves is JSON of bounded size: a value that is not is SERIALIZATION_ERROR.
+5. Limits that the engine knows are its own. All others are the guard's, who believes nothing that is written here.
 """
 
-import ast
 import base64
 import json
-import re
-import sys
-from collections.abc import Mapping
-from typing import Any, NamedTuple, TextIO
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, BinaryIO, Final
 
 from pydantic_monty import (
     FunctionSnapshot,
+    FutureSnapshot,
     Monty,
     MontyComplete,
-    MontyCrashedError,
     MontyError,
-    MontyRuntimeError,
     MontySession,
-    MontySyntaxError,
     MontyTypingError,
     NameLookupSnapshot,
     ResourceLimits,
     __version__,
 )
 
-Snapshot = FunctionSnapshot | NameLookupSnapshot | MontyComplete | Any
-OUT_OF_TIME = "time limit exceeded"
-OUT_OF_MEMORY = ("memory limit exceeded", "exceeded its memory limit")
-TYPED = "__"
-"""Stands between `call_tool` and the place of a tool among the names, in the name of its typed form."""
+from mcpguard.engines.python.checked_copy import CheckedCopy
+from mcpguard.engines.python.host_functions import FUNCTIONS, AskedCalls, asked_calls, host_function, log_text
+from mcpguard.engines.python.plain_values import NotPlain, plain_json
+from mcpguard.engines.python.program_failures import WITHIN, ProgramFailed, failure_of
+from mcpguard.engines.python.written_calls import ONE, WrittenCalls, written_calls
 
-
-SCRIPT = "program.py"
-_REMARK = re.compile(r"^program\.py:(\d+):\d+: error\[([a-z-]+)\] (.*)$", re.MULTILINE)
-_OF_CALLS = frozenset(
-    {
-        "invalid-argument-type",
-        "invalid-key",
-        "missing-argument",
-        "missing-typed-dict-key",
-        "too-many-positional-arguments",
-        "unknown-argument",
-    }
-)
-
-
-class LiteralCall(NamedTuple):
-    """A call whose tool is written down. `ends`: where the name of the function ends, in bytes; `has_display`: whether
-    the arguments are written down as a display, too."""
-
-    server: str
-    tool: str
-    ends: int
-    has_display: bool
-
-
-def literal_calls(source: str) -> list[LiteralCall]:
-    """Return the calls of a program whose tools are written down. Empty for what Python cannot read."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    begins = [0]
-    for line in source.encode().splitlines(keepends=True):
-        begins.append(begins[-1] + len(line))
-    found = list[LiteralCall]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "call_tool":
-            words = [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
-            at = node.func
-            if len(words) == 2 and isinstance(words[0], str) and isinstance(words[1], str) and at.end_lineno:
-                ends = begins[at.end_lineno - 1] + (at.end_col_offset or 0)
-                has_display = len(node.args) == 3 and isinstance(node.args[2], ast.Dict)
-                found.append(LiteralCall(words[0], words[1], ends, has_display))
-        elif isinstance(node, ast.Dict):  # as call_tools takes them
-            said = {
-                key.value: value.value
-                for key, value in zip(node.keys, node.values, strict=True)
-                if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)
-            }
-            server, tool = said.get("server"), said.get("tool")
-            if isinstance(server, str) and isinstance(tool, str):
-                found.append(LiteralCall(server, tool, 0, has_display=False))
-    return found
-
-
-def refuse_calls(remarks: str) -> None:
-    """Raise ProgramFailed for a call with arguments that its tool does not take.
-
-    Nothing else that the check remarks counts: a program may be right in ways that no type can say.
-    """
-    about = [(int(line), said) for line, rule, said in _REMARK.findall(remarks) if rule in _OF_CALLS]
-    if about:
-        said = "; ".join(f"line {line}: {said}" for line, said in about)
-        raise ProgramFailed("INVALID_ARGS", re.sub(rf"call_tool{TYPED}\d+", "call_tool", said), about[0][0])
-
-
-class ProgramFailed(Exception):
-    """The program ended without a value."""
-
-    def __init__(self, code: str, message: str, line: int | None = None) -> None:
-        super().__init__(message)
-        self.said = {"code": code, "message": message, "line": line}
+Snapshot = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot | MontyComplete
+SCRIPT: Final = "program.py"
+WARMED_UP: Final = "anything: int\n"
 
 
 class ProgramSuspended(Exception):
-    """The program is to go on in another worker."""
+    """The program is to go on in another worker, with the answers to these calls. `left`: those that are yet to be
+    made."""
 
-    def __init__(self, state: bytes) -> None:
+    def __init__(self, asked: Sequence[int], left: Mapping[int, AskedCalls], dump: bytes) -> None:
         super().__init__()
-        self.state = state
+        calls = [[number, asdict(each)] for number, each in left.items()]
+        about = json.dumps({"asked": list(asked), "left": calls}).encode()
+        self.state = base64.b64encode(about + b"\n" + dump).decode()
 
 
 class PythonWorker:
     """One program on its way. `reads` and `writes`: the lines from and to the guard."""
 
-    def __init__(self, reads: TextIO, writes: TextIO) -> None:
+    def __init__(self, reads: BinaryIO, writes: BinaryIO) -> None:
         self._reads = reads
         self._writes = writes
+        self._source = ""
+        self._limits: Mapping[str, Any] = {}
+        self._written = WrittenCalls()
+        self._asked: dict[int, AskedCalls] = {}
+        """The calls that are awaited and not made yet, by the number that the engine gave them."""
+        self._until: dict[int, float] = {}
+        """When the pauses that are awaited are over."""
+        self._made = self._sent = self._logged = 0
 
     def work(self) -> None:
         """Run the one program that the guard sends."""
         with Monty(min_processes=1, max_processes=1) as pool:
+            with pool.checkout(type_check=True, type_check_stubs=WARMED_UP) as session:
+                session.feed_run("anything = 1")  # the first check takes several times as long as others
             self._say({"ready": __version__})
-            wanted = json.loads(self._reads.readline())
+            wanted = self._heard()
+            self._source, self._limits = wanted["source"], wanted["limits"]
             try:
-                self._say({"value": self._run(pool, wanted)})
+                self._write(b'{"value":%b}' % self._run(pool, wanted))
             except ProgramSuspended as left:
-                self._say({"state": base64.b64encode(left.state).decode()})
+                self._say({"state": left.state})
             except ProgramFailed as failed:
-                self._say({"failed": failed.said})
-            except (MontyError, RecursionError) as error:
-                self._say({"failed": self._failure(error).said})
+                self._say(failed.said)
+            except (MontyError, RecursionError, MemoryError, ValueError) as error:
+                self._say(failure_of(error).said)
 
-    def _run(self, pool: Monty, wanted: Mapping[str, Any]) -> object:
-        given = wanted["limits"]
-        limits: ResourceLimits = {
-            "max_feed_duration_secs": given["seconds"],
-            "max_memory": given["memory"],
-            "max_recursion_depth": given["depth"],
-            "max_suspensions": given["steps"],
+    def _run(self, pool: Monty, wanted: Mapping[str, Any]) -> bytes:
+        limits = self._limits
+        self._written = written_calls(self._source)
+        if "state" not in wanted:
+            self._check(pool)
+        given: ResourceLimits = {
+            "max_feed_duration_secs": limits["seconds"],
+            "max_memory": limits["memory"],
+            "max_recursion_depth": limits["depth"],
+            "max_suspensions": limits["steps"],
         }
-        if "state" in wanted:
-            with pool.checkout(script_name=SCRIPT, limits=limits) as session:
-                return self._go_on(session, wanted)
-        source, stubs = self._named(wanted["source"])
-        inputs = {"input": wanted["input"]}
-        typing: dict[str, Any] = {"type_check": True, "type_check_stubs": stubs, "type_check_format": "concise"}
-        with pool.checkout(script_name=SCRIPT, limits=limits, **typing) as session:
-            try:
-                now = session.feed_start(source, inputs=inputs, print_callback=self._print)
-            except MontyTypingError as error:
-                refuse_calls(error.display())
+        with pool.checkout(script_name=SCRIPT, limits=given) as session:
+            if "state" in wanted:
+                now = self._resumed(session, wanted)
             else:
-                return self._until_value(now)
-        with pool.checkout(script_name=SCRIPT, limits=limits) as session:
-            return self._until_value(session.feed_start(source, inputs=inputs, print_callback=self._print))
+                now = session.feed_start(self._source, inputs={"input": wanted["input"]}, print_callback=self._print)
+            while not isinstance(now, MontyComplete):
+                now = self._step(now)
+            try:
+                return plain_json(now.output, limits["value"])
+            except NotPlain as error:
+                raise ProgramFailed(error.code, f"the value {error}") from None
 
-    def _go_on(self, session: MontySession, wanted: Mapping[str, Any]) -> object:
-        now = session.load_snapshot(base64.b64decode(wanted["state"]), print_callback=self._print)
-        if not isinstance(now, FunctionSnapshot):
-            raise ProgramFailed("RUNTIME_ERROR", "the program was not suspended at a call")
-        found = wanted["answer"]
-        is_list = now.function_name == "call_tools"
-        return self._until_value(now.resume({"return_value": found if is_list else found[0]}))
-
-    def _until_value(self, now: Snapshot) -> object:
-        while not isinstance(now, MontyComplete):
-            now = self._step(now)
-        try:
-            return _json(now.output, "the value")
-        except TypeError as error:
-            raise ProgramFailed("SERIALIZATION_ERROR", str(error)) from None
-
-    def _named(self, source: str) -> tuple[str, str]:
-        """Tell which tools a program names; return it with its typed calls renamed, and their stubs."""
-        calls = literal_calls(source)
+    def _check(self, pool: Monty) -> None:
+        """Tell which tools the program names, and compare its calls with what the guard knows of these."""
+        calls = self._written.calls
         names = [*dict.fromkeys((call.server, call.tool) for call in calls)]
         self._say({"names": names})
-        answer = json.loads(self._reads.readline())
-        typed = {names[place] for place in answer["typed"]}
-        # From the last to the first, so that no place moves before it is used.
-        written = source.encode()
-        for call in sorted(calls, key=lambda call: -call.ends):
-            if (call.server, call.tool) in typed and call.has_display:
-                name = f"{TYPED}{names.index((call.server, call.tool))}".encode()
-                written = written[: call.ends] + name + written[call.ends :]
-        return written.decode(), answer["stubs"]
+        answer = self._heard()
+        functions = {names[place]: f"{ONE}__{place}" for place in answer["typed"]}
+        copy = CheckedCopy(calls if self._written.are_ours else (), functions)
+        if not copy.text:
+            return
+        with pool.checkout(type_check=True, type_check_stubs=answer["stubs"], type_check_format="concise") as session:
+            try:
+                session.feed_start(copy.text)  # it stops at its first call, and is left there
+            except MontyTypingError as error:
+                raise ProgramFailed("INVALID_ARGS", *copy.remarks(error.display())) from None
 
-    def _step(self, now: Snapshot) -> Snapshot:
+    def _resumed(self, session: MontySession, wanted: Mapping[str, Any]) -> Snapshot:
+        about, _, dump = base64.b64decode(wanted["state"]).partition(b"\n")
+        state = json.loads(about)
+        left = {number: AskedCalls(**each) for number, each in state["left"]}
+        now = session.load_snapshot(dump, print_callback=self._print)
+        asked = [left.pop(number) for number in state["asked"]]
+        for number, each in left.items():
+            self._ask(number, each)
+        return self._answered(now, dict(zip(state["asked"], asked, strict=True)), wanted["answer"])
+
+    def _step(self, now: FunctionSnapshot | NameLookupSnapshot | FutureSnapshot) -> Snapshot:
         if isinstance(now, NameLookupSnapshot):
-            return now.resume()
-        if not isinstance(now, FunctionSnapshot):
-            raise ProgramFailed("RUNTIME_ERROR", "a program waits for nothing but its calls")
-        if now.is_os_function or now.object_id is not None:
-            return now.resume_not_handled()
+            name = now.variable_name
+            return now.resume(value=host_function(name)) if name in FUNCTIONS else now.resume()
+        if isinstance(now, FutureSnapshot):
+            return self._awaited(now)
         match now.function_name:
+            case _ if now.is_os_function:
+                return self._of_system(now)
             case "log":
-                self._say({"log": " ".join(each if isinstance(each, str) else repr(each) for each in now.args)})
+                self._log(" ".join(log_text(each, self._limits["log_line"]) for each in now.args))
                 return now.resume({"return_value": None})
             case "call_tool" | "call_tools":
-                return self._called(now)
-            case name if name.startswith(f"call_tool{TYPED}"):
                 return self._called(now)
             case name:
                 return now.resume({"exc_type": "NameError", "message": f"name {name!r} is not defined"})
 
     def _called(self, now: FunctionSnapshot) -> Snapshot:
-        several = now.function_name == "call_tools"
+        at, is_ours = now.position, now.position.filename != WITHIN
+        line = self._source.encode()[: at.start].count(b"\n") + 1 if is_ours else None
         try:
-            calls, parallel = _several(*now.args, **now.kwargs) if several else (_one(*now.args, **now.kwargs), 1)
-        except (TypeError, ValueError, RecursionError) as error:
-            message = str(error).replace("_one()", "call_tool()").replace("_several()", "call_tools()")
-            return now.resume({"exc_type": "TypeError", "message": message})
-        self._say({"call": calls, "parallel": parallel})
-        answer = json.loads(self._reads.readline())
-        if answer.get("suspend"):
-            raise ProgramSuspended(now.dump())
-        found = answer["answer"]
-        return now.resume({"return_value": found if several else found[0]})
+            asked = asked_calls(now.function_name, now.args, now.kwargs, line)
+        except TypeError as error:
+            return now.resume({"exc_type": "TypeError", "message": str(error)})
+        self._ask(now.call_id, asked)
+        if now.allow_eager_await or (is_ours and (at.start, at.end) in self._written.awaited):
+            return now.resume({"future": ...})
+        return self._made_together(now, [now.call_id])
+
+    def _ask(self, number: int, asked: AskedCalls) -> None:
+        """Take note of calls that are to be made. Raises ProgramFailed where they are too many, or too large."""
+        self._made += len(asked.calls)
+        if self._made > self._limits["calls"]:
+            raise ProgramFailed("MAX_TOOL_CALLS_EXCEEDED", "the program makes more calls than it may", asked.line)
+        try:
+            self._sent += len(plain_json(asked.calls, max(0, self._limits["arguments"] - self._sent)))
+        except NotPlain as error:
+            raise ProgramFailed(error.code, f"what the calls of the program send {error}", asked.line) from None
+        self._asked[number] = asked
+
+    def _awaited(self, now: FutureSnapshot) -> Snapshot:
+        """Make the calls that the program waits for, or else wait until the first of its pauses is over."""
+        pending = now.pending_call_ids
+        if calls := [number for number in sorted(pending) if number in self._asked]:
+            return self._made_together(now, calls)
+        first = min(pending, key=lambda number: self._until.get(number, 0.0))
+        self._sleep(self._until.pop(first, 0.0) - time.monotonic())
+        return now.resume({first: {"return_value": None}})
+
+    def _made_together(self, now: FunctionSnapshot | FutureSnapshot, numbers: Sequence[int]) -> Snapshot:
+        asked = {number: self._asked[number] for number in numbers}
+        calls = [call for each in asked.values() for call in each.calls]
+        answers: Sequence[object] = []
+        if calls:
+            line = asked[numbers[0]].line
+            self._say({"call": calls, "parallel": sum(each.parallel for each in asked.values()), "line": line})
+            answer = self._heard()
+            if answer.get("suspend"):
+                raise self._suspended(now, numbers, line)
+            answers = answer["answer"]
+        for number in numbers:
+            del self._asked[number]
+        return self._answered(now, asked, answers)
+
+    def _answered(self, now: Snapshot, asked: Mapping[int, AskedCalls], answers: Sequence[object]) -> Snapshot:
+        found, place = dict[int, object](), 0
+        for number, each in asked.items():
+            found[number] = each.answer(answers[place : place + len(each.calls)])
+            place += len(each.calls)
+        if isinstance(now, FunctionSnapshot):
+            return now.resume({"return_value": found[now.call_id]})
+        if not isinstance(now, FutureSnapshot):
+            raise ProgramFailed("RUNTIME_ERROR", "the program was not suspended at a call")
+        return now.resume({number: {"return_value": value} for number, value in found.items()})
+
+    def _suspended(
+        self, now: FunctionSnapshot | FutureSnapshot, asked: Sequence[int], line: int | None
+    ) -> ProgramSuspended | ProgramFailed:
+        suspended, most = ProgramSuspended(asked, self._asked, now.dump()), self._limits["state"]
+        if len(suspended.state) <= most:
+            return suspended
+        message = f"the program holds more than {most} bytes while a call of it has to wait"
+        return ProgramFailed("LIMIT_EXCEEDED", message, line)
+
+    def _of_system(self, now: FunctionSnapshot) -> Snapshot:
+        """Answer what a program asks of its system: it may sleep, and nothing else."""
+        match now.function_name:
+            case "system.sleep":
+                self._sleep(now.args[0])
+                return now.resume({"return_value": None})
+            case "system.async_sleep":
+                self._until[now.call_id] = time.monotonic() + now.args[0]
+                return now.resume({"future": ...})
+            case _:
+                return now.resume_not_handled()
+
+    def _sleep(self, seconds: float) -> None:
+        self._say({"sleep": max(0.0, seconds)})
+        self._heard()
 
     def _print(self, _stream: str, text: str) -> None:
-        if text.strip("\n"):
-            self._say({"log": text.rstrip("\n")})
+        for line in text.splitlines():
+            if line:
+                self._log(line)
 
-    def _failure(self, error: MontyError | RecursionError) -> ProgramFailed:
-        message = str(error)
-        line = _last_line(error) if isinstance(error, MontySyntaxError | MontyRuntimeError) else None
-        if isinstance(error, MontySyntaxError):
-            return ProgramFailed("SYNTAX_ERROR", message, line)
-        if isinstance(error, RecursionError):
-            return ProgramFailed("SERIALIZATION_ERROR", "the value is nested too deeply")
-        if OUT_OF_TIME in message or (isinstance(error, MontyCrashedError) and error.timed_out):
-            return ProgramFailed("TIMEOUT", "the program ran for longer than it may", line)
-        if any(words in message for words in OUT_OF_MEMORY):
-            return ProgramFailed("LIMIT_EXCEEDED", "the program uses more memory than it may", line)
-        return ProgramFailed("RUNTIME_ERROR", message, line)
+    def _log(self, text: str) -> None:
+        """Log a line, unless the log is full: the guard has said so after the last one."""
+        limits = self._limits
+        if self._logged <= limits["log"]:
+            # A little longer than it may be, so that the guard sees that it was cut.
+            line = text[: limits["log_line"] + 1]
+            self._logged += min(len(line.encode(errors="replace")), limits["log_line"]) + limits["of_line"]
+            self._say({"log": line})
+
+    def _heard(self) -> dict[str, Any]:
+        heard: dict[str, Any] = json.loads(self._reads.readline())
+        return heard
 
     def _say(self, said: Mapping[str, object]) -> None:
-        self._writes.write(json.dumps(said, ensure_ascii=True, allow_nan=False, separators=(",", ":")) + "\n")
+        self._write(json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+
+    def _write(self, line: bytes) -> None:
+        self._writes.write(line + b"\n")
         self._writes.flush()
 
 
-def _one(server: object, tool: object, args: object = None) -> list[dict[str, object]]:
-    return [_call({"server": server, "tool": tool, "args": args})]
-
-
-def _several(calls: object, *, max_parallel: object = 1) -> tuple[list[dict[str, object]], int]:
-    if not isinstance(calls, list | tuple):
-        raise TypeError("call_tools() takes a list of {server, tool, args}")
-    if isinstance(max_parallel, bool) or not isinstance(max_parallel, int) or max_parallel < 1:
-        raise TypeError("max_parallel is a positive integer")
-    return [_call(each) for each in calls], max_parallel
-
-
-def _call(given: object) -> dict[str, object]:
-    if not isinstance(given, dict) or not given.keys() <= {"server", "tool", "args"}:
-        raise TypeError("a call is {server, tool, args}")
-    server, tool, args = given.get("server"), given.get("tool"), given.get("args")
-    if not isinstance(server, str) or not isinstance(tool, str):
-        raise TypeError("server and tool are strings")
-    if args is not None and not isinstance(args, dict):
-        raise TypeError("args is an object with the arguments by name")
-    return {"server": server, "tool": tool, "args": _json(args or {}, "args")}
-
-
-def _json(value: object, named: str) -> object:
-    """Return the value, if it is JSON."""
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TypeError(f"{named} cannot be written as JSON: {error}") from None
-    return value
-
-
-def _last_line(error: MontySyntaxError | MontyRuntimeError) -> int | None:
-    frames = error.traceback()
-    return frames[-1].line if frames else None
-
-
 if __name__ == "__main__":
-    PythonWorker(sys.stdin, sys.stdout).work()
+    # Streams of its own: what a library prints must not end up among the messages.
+    reads, writes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    PythonWorker(reads, writes).work()

@@ -147,7 +147,7 @@ class Programs:
         )
         try:
             if waiting is None or (pending := waiting.calls.pending) is None:
-                ended = await self.engines.execute(asked.program, limits, calls)
+                ended = await self.engines.execute(asked.program, limits, calls, asked.caller.id)
             else:
                 calls.touched |= waiting.calls.touched
                 calls.named = waiting.calls.named
@@ -176,7 +176,7 @@ class Programs:
         except TimeoutError:
             said = f"the calls for which the program waited took longer than {limits.wall_seconds:g} seconds"
             raise RunFailed(FailureCode.TIMEOUT, said) from None
-        return await self.engines.resume(run, found, asked.program, limits, calls)
+        return await self.engines.resume(run, found, asked.program, limits, calls, asked.caller.id)
 
     def _forget_expired(self) -> None:
         now = self._clock.monotonic()
