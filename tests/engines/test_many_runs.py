@@ -62,6 +62,21 @@ async def test_a_thousand_runs_at_once_take_turns(tmp_path: Path) -> None:
         assert await value_of(made, "'and then'") == "and then", "the turns of those that were cancelled are free"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs workers as other users")
+async def test_no_two_workers_share_a_user(tmp_path: Path) -> None:
+    before, gates = descendants(os.getpid()), [Gate(), Gate()]
+    async with engines(tmp_path) as made, anyio.create_task_group() as tasks:
+        for gate in gates:
+            tasks.start_soon(ended, made, "call_tool('a', 'b')", None, gate)
+            await gate.reached.wait()
+        theirs = descendants(os.getpid()) - before
+        users = [user_of(each) for each in theirs if b"monty\0sub" in command_of(each)]
+        assert len(users) >= len(gates)
+        assert len({*users, os.geteuid()}) == len(users) + 1
+        for gate in gates:
+            gate.opened.set()
+
+
 async def test_whoever_started_many_waits_for_their_own(tmp_path: Path) -> None:
     order, first = list[str](), Gate()
     async with engines(tmp_path, at_once=1) as made:
@@ -125,6 +140,10 @@ async def test_a_turn_that_comes_to_one_who_is_cancelled_goes_to_the_next() -> N
                 scope.cancel()
     assert got[-1] == "next"
     await turns.take("last")
+
+
+def user_of(process: int) -> int:
+    return Path(f"/proc/{process}").stat().st_uid
 
 
 def command_of(process: int) -> bytes:
