@@ -11,6 +11,7 @@ from anyio import CapacityLimiter, to_thread
 
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.engines.code_run import MIB, FailureCode, RunFailed
+from mcpguard.text.visible import visible
 from mcpguard.upstreams.process.stdio import Stdio
 
 LONGEST_MESSAGE: Final = 8 * MIB
@@ -36,7 +37,7 @@ def _read(line: bytes) -> dict[str, Any]:
     try:
         said = parse(line, max_bytes=LONGEST_MESSAGE, max_depth=DEEPEST, max_values=MOST_VALUES)
     except StrictError as error:
-        message = f"what the program hands out is no plain JSON: {error.message}"
+        message = f"what the program hands out is no plain JSON: {visible(error.message)}"
         raise RunFailed(FailureCode.SERIALIZATION_ERROR, message) from None
     if not isinstance(said, dict):
         raise RunFailed(FailureCode.RUNTIME_ERROR, ODD)
