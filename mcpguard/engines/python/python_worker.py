@@ -43,7 +43,7 @@ from pydantic_monty import (
 
 from mcpguard.engines.python.checked_copy import CheckedCopy
 from mcpguard.engines.python.host_functions import FUNCTIONS, AskedCalls, asked_calls, host_function, log_text
-from mcpguard.engines.python.plain_values import NotPlain, plain_json
+from mcpguard.engines.python.plain_values import NotPlain, OversizedValue, plain_json
 from mcpguard.engines.python.program_failures import WITHIN, ProgramFailed, failure_of
 from mcpguard.engines.python.written_calls import ONE, WrittenCalls, written_calls
 
@@ -180,8 +180,10 @@ class PythonWorker:
             raise ProgramFailed("MAX_TOOL_CALLS_EXCEEDED", "the program makes more calls than it may", asked.line)
         try:
             self._sent += len(plain_json(asked.calls, max(0, self._limits["arguments"] - self._sent)))
+        except OversizedValue as error:
+            raise ProgramFailed(error.code, "all calls together send more than they may", asked.line) from None
         except NotPlain as error:
-            raise ProgramFailed(error.code, f"what the calls of the program send {error}", asked.line) from None
+            raise ProgramFailed(error.code, f"what a call sends {error}", asked.line) from None
         self._asked[number] = asked
 
     def _awaited(self, now: FutureSnapshot) -> Snapshot:
