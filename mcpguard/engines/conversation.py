@@ -52,7 +52,12 @@ MORE_STEPS: Final = 10_000
 """Times that a program may ask for anything else than its calls."""
 LONGEST_FAILURE: Final = 2000
 LONGEST_NAME: Final = 1024
-_OF_WORKERS: Final = frozenset(FailureCode) - {FailureCode.SERVER_NOT_ALLOWED, FailureCode.ENGINE_UNAVAILABLE}
+_OF_WORKERS: Final = frozenset(FailureCode) - {
+    FailureCode.SERVER_NOT_ALLOWED,
+    FailureCode.ENGINE_UNAVAILABLE,
+    FailureCode.HOLD_WAITING,
+    FailureCode.ANSWER_WITHHELD,
+}
 """What a worker may say; the others are the guard's own."""
 _DIED: Final = "the engine has ended while the program ran"
 """No more: what a process writes at its end, and where that is kept, is for operators."""

@@ -69,6 +69,8 @@ LIES: Final = {
     "a parallel that is text": NAMED + """say(CALL.replace('"parallel":1', '"parallel":"1"'))""",
     "no calls at once": NAMED + """say(CALL.replace('"parallel":1', '"parallel":0'))""",
     "a failure of the guard's": NAMED + "say(FAILED.replace('RUNTIME_ERROR', 'SERVER_NOT_ALLOWED'))",
+    "a call that waits for a person": NAMED + "say(FAILED.replace('RUNTIME_ERROR', 'HOLD_WAITING'))",
+    "an answer that was withheld": NAMED + "say(FAILED.replace('RUNTIME_ERROR', 'ANSWER_WITHHELD'))",
     "a failure of an engine that is missing": NAMED + "say(FAILED.replace('RUNTIME_ERROR', 'ENGINE_UNAVAILABLE'))",
     "a failure of no kind": NAMED + "say(FAILED.replace('RUNTIME_ERROR', 'X'))",
     "a failure at a line that is text": NAMED + """say(FAILED.replace('"line":1', '"line":"1"'))""",

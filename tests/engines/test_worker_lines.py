@@ -39,6 +39,9 @@ class Lines:
     def __init__(self, lines: list[bytes]) -> None:
         self._lines = lines
 
+    def charge_nothing(self) -> None:
+        """There is nobody who would be charged."""
+
     async def send(self, message: bytes) -> None:
         json.loads(message)
 

@@ -13,7 +13,8 @@ from typing import Final
 
 import anyio
 
-from mcpguard.engines.engines import SEEN_AT, WORKER
+from mcpguard.engines.engine_worker import PACKAGE
+from mcpguard.engines.engines import WORKER
 from mcpguard.upstreams.process.tree import children, descendants, resident
 
 PATIENCE: Final = 30.0
@@ -23,7 +24,7 @@ STEADY_SECONDS: Final = 0.06
 SAMPLE_SECONDS: Final = 0.005
 MIB: Final = 1024 * 1024
 _ENGINE: Final = "monty"
-_COMMAND: Final = str(SEEN_AT / WORKER.name).encode()
+_COMMAND: Final = str(PACKAGE / WORKER.name).encode()
 Tree = frozenset[int]
 
 
