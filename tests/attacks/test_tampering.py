@@ -129,6 +129,11 @@ ATTACKS: dict[str, tuple[Attack, int, set[Tampering]]] = {
         5,
         {Tampering.BODY_ADDED},
     ),
+    "a body is put behind the last record": (
+        run("INSERT INTO bodies SELECT chain, 900, salt, content FROM bodies WHERE seq = 3"),
+        900,
+        {Tampering.BODY_ADDED},
+    ),
     "what a body was before has another form": (
         both(edit(3, body_hmac="sha256:" + "a" * 64), rechain),
         3,

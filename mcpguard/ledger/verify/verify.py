@@ -80,8 +80,8 @@ def _walk(
         end = records.last_record(of_records, chain)
         upto = end[0] if end else 0
         signed_upto = max(upto, signed.seq if signed else 0)
-        # A chain without records, or records without a chain: one of the two tables was edited.
-        if begun != bool(end):
+        # A chain without records, or records, bodies or checkpoints without a chain: a table was edited.
+        if not (begun and end):
             report.add_problem(
                 1, Tampering.INCONSISTENT, "the table of chains and the table of records disagree about it"
             )
@@ -99,5 +99,7 @@ def _walk(
                     bodies = BodyCheck(bodies_in(of_records, segment), report, tombstones)
                     walk.run(records_in(of_records, segment), bodies)
         walk.finish()
+        for seq in records.bodies_behind(of_records, chain, upto):
+            report.add_problem(seq, Tampering.BODY_ADDED, "a body is stored here that belongs to no record")
         if report.whole:
             check_index(of_records, report)

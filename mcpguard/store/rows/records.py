@@ -183,6 +183,16 @@ def bodies_of(connection: Connection, chain: str, seqs: Sequence[int]) -> list[S
     return [StoredBody(row.seq, row.salt, row.content) for row in rows]
 
 
+def bodies_behind(connection: Connection, chain: str, last: int) -> list[int]:
+    """Return some numbers behind this one with a body that belongs to no record. A guard may add both meanwhile: one
+    statement sees them together."""
+    its = records.c.chain == bodies.c.chain, records.c.seq == bodies.c.seq
+    mine = bodies.c.chain == chain, bodies.c.seq > last, ~select(records.c.seq).where(*its).exists()
+    found = list(connection.scalars(select(bodies.c.seq).where(*mine).order_by(bodies.c.seq).limit(TOGETHER)))
+    connection.rollback()  # as in a walk
+    return found
+
+
 def records_of_kind(connection: Connection, chain: str, kind: str, upto: int = 2**62) -> Iterator[StoredRecord]:
     """Yield every record of a rare kind, in order. They are read lazily: an attacker can write many."""
     wanted = select(*WHOLE).where(records.c.kind == kind, OTHERWISE)
