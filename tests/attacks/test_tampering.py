@@ -192,10 +192,18 @@ def test_it_is_found_and_named(name: str, ledger: Path) -> None:
     assert {kind.value for kind in kinds} & again
 
 
+def without_key(connection: sqlite3.Connection) -> None:
+    """Let the table of records take anything as a number."""
+    connection.execute("CREATE TABLE others AS SELECT * FROM records")
+    connection.execute("DROP TABLE records")
+    connection.execute("ALTER TABLE others RENAME TO records")
+
+
 @pytest.mark.parametrize("column", ["seq", "hash", "content", "at", "kind"])
 def test_a_cell_of_a_type_that_the_guard_never_writes_is_refused_by_name(column: str, ledger: Path) -> None:
     with tampering(ledger) as connection:
         wrong = "x'ff'" if column in {"kind", "at", "seq"} else "'text'"
+        without_key(connection)
         connection.execute(f"UPDATE records SET {column} = {wrong} WHERE seq = 4")
     with pytest.raises(StoreUnavailable, match="of a type that mcpguard never writes"):
         verified(ledger)

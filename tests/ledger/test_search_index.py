@@ -13,12 +13,10 @@ from mcpguard.codec.filters import parse
 from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.verify.report import Tampering
-from mcpguard.store.engine.schema import upgrade
-from mcpguard.store.engine.sqlite import SQLite
 from mcpguard.store.search import search_index
 from tests import postgres, second_verifier
+from tests.ledger.older import older_store
 from tests.ledger.tampering import tampering
-from tests.store import scripts_up_to
 from tests.world import World, verified, world
 
 pytestmark = pytest.mark.anyio
@@ -119,17 +117,10 @@ async def test_a_start_indexes_what_a_crash_left(tmp_path: Path) -> None:
 
 async def test_the_store_of_the_version_before_is_indexed_by_the_first_start(lived: Path, tmp_path: Path) -> None:
     shutil.copytree(lived.parent, tmp_path / "data")
-    old = SQLite(tmp_path / "old.db", busy_timeout=1)
-    assert upgrade(old, scripts_up_to(tmp_path / "scripts", "0012")).after == "0012"
-    old.dispose()
-    with closing(sqlite3.connect(tmp_path / "old.db", isolation_level=None)) as older:
-        older.execute("ATTACH ? AS newer", [str(lived)])
-        names = older.execute("SELECT name FROM main.sqlite_master WHERE type = 'table' AND name <> 'alembic_version'")
-        for (table,) in names.fetchall():
-            columns = ", ".join(f'"{row[1]}"' for row in older.execute(f"PRAGMA main.table_info({table})"))
-            older.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM newer.{table}")
-        assert "record_server" in {row[1] for row in older.execute("PRAGMA main.index_list(records)")}
-    shutil.copy(tmp_path / "old.db", tmp_path / "data" / lived.name)
+    old = older_store(lived, tmp_path / "old", "0012")
+    with closing(sqlite3.connect(old)) as older:
+        assert "record_server" in {row[1] for row in older.execute("PRAGMA index_list(records)")}
+    shutil.copy(old, tmp_path / "data" / lived.name)
     async with world(tmp_path) as guard:
         assert len(await found(guard, "outcome:answered")) == CALLS
         await guard.settle()

@@ -76,7 +76,9 @@ def turn(connection: sqlite3.Connection, cell: Cell, value: object, bit: int, ch
     try:
         check()
     finally:
-        connection.execute(statement.format("?"), (value, rowid))
+        # A table that is kept by its number has moved the row.
+        moved = column == "seq" and table != "checkpoints"
+        connection.execute(statement.format("?"), (value, changed if moved else rowid))
 
 
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -92,7 +94,7 @@ def test_a_turned_bit_is_found_by_both(data: st.DataObject, ledger: Path) -> Non
         turn(connection, cell, value, data.draw(st.integers(0, 8 * 1024)), check)
 
 
-@pytest.mark.parametrize("place", [("records", 3), ("bodies", 1), ("checkpoints", 2)], ids=lambda place: place[0])
+@pytest.mark.parametrize("place", [("records", 3), ("bodies", 3), ("checkpoints", 2)], ids=lambda place: place[0])
 def test_a_bit_of_every_byte_of_one_of_each_is_found(place: tuple[str, int], plain: Path) -> None:
     with closing(sqlite3.connect(plain, isolation_level=None)) as connection, open_offline(plain) as connect:
         turned_over = 0

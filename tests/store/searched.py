@@ -1,11 +1,11 @@
 """Records that say anything, filters with what fits each of them, and a store that is full of such records."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import records
@@ -82,12 +82,21 @@ async def ask(store: Store, question: Callable[[Connection], T]) -> T:
 
 def add_records(connection: Connection, some: Iterable[Row]) -> None:
     """Store records, by the names of their columns."""
-    records.ADD.run(connection, [tuple(row[name] for name in ("hash", "content", *COLUMNS)) for row in some])
+    names = ("hash", "content", *COLUMNS)
+    records.ADD.run(connection, [tuple(row[name] for name in names) for row in _apart(connection, some)])
 
 
 def add_bodies(connection: Connection, some: Iterable[Row]) -> None:
     """Store bodies, by the names of their columns."""
-    records.ADD_BODY.run(connection, [tuple(row[name] for name in ("chain", "seq", "salt", "content")) for row in some])
+    names = ("chain", "seq", "salt", "content")
+    records.ADD_BODY.run(connection, [tuple(row[name] for name in names) for row in _apart(connection, some)])
+
+
+def _apart(connection: Connection, some: Iterable[Row]) -> Iterator[Row]:
+    """The same rows. Where a store gives a number once, those of chains after `a` get numbers that it has not given."""
+    key = inspect(connection).get_pk_constraint("records")["constrained_columns"]
+    for row in some:
+        yield row if "chain" in key else {**row, "seq": row["seq"] + 1000 * max(0, "abcd".find(row["chain"]))}
 
 
 async def index(store: Store, upto: int) -> None:

@@ -204,13 +204,13 @@ async def test_another_chain_of_the_store_is_exported_whole_and_recorded_in_ours
     def begin(connection: Connection) -> None:
         chains.begin(connection, "old", 1)
         add_records(
-            connection, [dict.fromkeys(COLUMNS) | {"chain": "old", "seq": 1, "hash": bytes(32), "content": b"{}"}]
+            connection, [dict.fromkeys(COLUMNS) | {"chain": "old", "seq": 1000, "hash": bytes(32), "content": b"{}"}]
         )
 
     await guard.now.store.writer.submit(begin)
     answer = said(await guard.operator.post(EXPORTS, json={"forms": ["jsonl"], "chain": "old"}), 201)
     last = guard.said()[-1]
-    assert (answer["chain"], answer["upto"], answer["record"]["chain"]) == ("old", 1, last["chain"])
+    assert (answer["chain"], answer["upto"], answer["record"]["chain"]) == ("old", 1000, last["chain"])
     assert last["of"] == "old"
 
 

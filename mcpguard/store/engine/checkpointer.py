@@ -17,8 +17,8 @@ from mcpguard.domain.errors import StoreUnavailable
 
 COMMITS: Final = 128
 """Commits after which pages are moved."""
-LONG: Final = 16_384
-"""Pages of a WAL for whose end writers are stopped: 64 MB."""
+LONG: Final = 8_192
+"""Pages of a WAL for whose end writers are stopped: 64 MB, or 32 MB in a file that an older version made."""
 log = structlog.get_logger("mcpguard.store")
 
 

@@ -33,6 +33,8 @@ from mcpguard.store.engine.durability import Durability
 
 FORGETTING: Final = 0.2
 """Seconds to wait for readers while the WAL is truncated: nothing can be written meanwhile."""
+PAGE: Final = 8192
+"""Bytes of a page of a new file. With fewer, a sixth of each page is too short for another record and stays empty."""
 Identity = tuple[int, int]
 
 
@@ -65,6 +67,7 @@ class SQLite:
         if self._writing is None:
             self._writing = self._engine(
                 NullPool,
+                f"PRAGMA page_size={PAGE}",
                 "PRAGMA journal_mode=WAL",
                 "PRAGMA foreign_keys=ON",
                 "PRAGMA secure_delete=ON",

@@ -234,7 +234,8 @@ def body_of(connection: Connection, chain: str, entry: str, kind: str) -> bytes 
 
 
 def chains_named(connection: Connection) -> set[str]:
-    """Return every chain that any row claims to belong to, by jumping along the keys instead of reading all rows."""
+    """Return every chain that any row claims to belong to, by jumping along the keys instead of reading all rows, where
+    a table is kept by its chain."""
     found: set[str] = set()
     for table in (records, bodies, checkpoints, search_blocks, search_values):
         chain: str | None = connection.scalar(select(func.min(table.c.chain)))

@@ -13,6 +13,8 @@ ONCE = text("kind IN ('opened', 'closed')")
 OTHERWISE = text("kind NOT IN ('opened', 'closed')")
 _THERE = text("NOT removed")
 _HOLDS = text("revoked_at IS NULL")
+_NUMBER = BigInteger().with_variant(Integer(), "sqlite")
+"""The number of a row. SQLite keeps a table by its number, without an index for that, only if it is so declared."""
 TABLES: Final = MetaData()
 
 chains = Table(
@@ -27,7 +29,7 @@ records = Table(
     "records",
     TABLES,
     Column("chain", String(36), primary_key=True),
-    Column("seq", BigInteger, primary_key=True),
+    Column("seq", _NUMBER, primary_key=True),
     Column("hash", LargeBinary, nullable=False),
     Column("content", LargeBinary),
     Column("at", BigInteger),
@@ -51,7 +53,8 @@ records = Table(
 )
 """A record: its content, the hash that chains it, and columns for searching, which repeat fields of the content.
 
-A pruned record keeps `chain`, `seq` and `hash`; everything else is null.
+A pruned record keeps `chain`, `seq` and `hash`; everything else is null. Records and bodies are named by `chain` and
+`seq`. A store has one chain, and a SQLite file that this version began keeps both by `seq` alone.
 """
 
 search_blocks = Table(
@@ -79,7 +82,7 @@ bodies = Table(
     "bodies",
     TABLES,
     Column("chain", String(36), primary_key=True),
-    Column("seq", BigInteger, primary_key=True),
+    Column("seq", _NUMBER, primary_key=True),
     Column("salt", LargeBinary),
     Column("content", LargeBinary),
 )
