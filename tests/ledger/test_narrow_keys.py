@@ -36,7 +36,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def before(lived: Path, tmp_path: Path) -> Path:
     """The same, as the version before this key kept it, in the data directory of a guard."""
     shutil.copytree(lived.parent, tmp_path / "data")
-    shutil.copy(older_store(lived, tmp_path / "older", "0014"), tmp_path / "data" / lived.name)
+    shutil.copy(older_store(lived, tmp_path / "older", "0015"), tmp_path / "data" / lived.name)
     return tmp_path / "data" / lived.name
 
 
@@ -83,7 +83,7 @@ async def test_the_store_of_the_version_before_is_upgraded_as_it_is_and_works_wh
     assert keys(before) == {table: ["chain", "seq", "pk"] for table in ("records", "bodies")}
     records = said["records"]
     assert asked(before, ALL.format("records"))[: len(records)] == records
-    (backup,) = (tmp_path / "data" / "backups").glob("*-0014.db")
+    (backup,) = (tmp_path / "data" / "backups").glob("*-0015.db")
     assert {table: asked(backup, ALL.format(table)) for table in said} == said
     assert whole(before)
     bundling.bundle(tmp_path / "bundle", before)

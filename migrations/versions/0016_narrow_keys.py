@@ -7,8 +7,8 @@ query. A file that has records already keeps its key: to copy them would take lo
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0015"
-down_revision = "0014"
+revision = "0016"
+down_revision = "0015"
 
 ONCE = sa.text("kind IN ('opened', 'closed')")
 OTHERWISE = sa.text("kind NOT IN ('opened', 'closed')")
