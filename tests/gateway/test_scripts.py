@@ -10,6 +10,7 @@ import pytest
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, ActorRevoked, Stale, Undecidable, Unknown
+from mcpguard.domain.people import Role
 from mcpguard.domain.scripts import Script as WrittenScript
 from mcpguard.guard.scripts.scripts import ScriptRequest, Scripts
 from tests.gate import Gate
@@ -21,6 +22,7 @@ from tests.patience import PATIENCE
 from tests.review import PERSON, approved_as_listed
 from tests.simulators.client import RawClient
 from tests.simulators.script import Script
+from tests.web.pages.reading import somebody
 
 READING = 'call_tool("web", "look")["result"] + "!" * input["n"]'
 CHANGING = 'call_tool("web", "look")\ncall_tool("web", "change")["result"]'
@@ -90,6 +92,11 @@ async def test_a_script_waits_for_approval_and_is_then_a_tool_like_any_other(tmp
         _, outer, inner = guard.entries()
         assert (ran["script"], ran["parent"], ran["source"]) == ("reading", outer["entry"], added["source"])
         assert (inner["parent"], inner["name"]) == (ran["entry"], "look")
+        by = await somebody(guard, Role.AUDITOR)
+        way = (outer["entry"], ran["entry"], inner["entry"])
+        for entry, link in (way[:2], way[1:], way[1::-1]):
+            page = await guard.http.get(f"{guard.where.url}/calls/{entry}", headers=by)
+            assert f'href="/calls/{link}"' in page.text, "a tree from the call to what the script called, and back"
 
 
 async def answer_text(client: RawClient, name: str, **arguments: Any) -> str:  # noqa: ANN401 - JSON
