@@ -17,7 +17,7 @@ from tests.gate import Gate
 from tests.gateway.guard_face import agent, answer, calls_to, found, refused
 from tests.gateway.holding import allowed, held
 from tests.gateway.program_guard import NUMBER, of_kind, running, scripted
-from tests.gateway.speaking import TOKEN, callers, changed_and_approved, scope
+from tests.gateway.speaking import TOKEN, callers, changed_and_approved, scope, speaking
 from tests.patience import PATIENCE
 from tests.review import PERSON, approved_as_listed
 from tests.simulators.client import RawClient
@@ -106,6 +106,18 @@ async def answer_text(client: RawClient, name: str, **arguments: Any) -> str:  #
     assert reply.result is not None, reply
     assert not reply.result.get("isError"), reply.result
     return str(reply.result["content"][0]["text"])
+
+
+async def test_agents_are_told_what_a_script_takes_and_not_its_program(tmp_path: Path) -> None:
+    async with with_script(tmp_path, scripted(), wanted()) as guard, agent(guard, token=TOKEN) as client:
+        hits = await found(client, "read and shout", detail="full")
+        described = await answer(client, "describe_tool", names=["scripts:reading"])
+        assert described["tools"][0]["inputSchema"] == NUMBER
+        async with speaking(guard, "http modern", token=TOKEN) as direct:
+            listed = (await direct.request("tools/list")).result
+        for told in (hits, described, listed):
+            assert "reading" in str(told)
+            assert "call_tool(" not in str(told)
 
 
 async def test_its_arguments_are_compared_with_the_approved_schema(tmp_path: Path) -> None:
