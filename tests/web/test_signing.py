@@ -119,7 +119,8 @@ async def test_of_two_who_use_a_link_at_once_one_is_late(guard: World) -> None:
     async with anyio.create_task_group() as tasks:
         for name in ("ada", "eve", "bob"):
             tasks.start_soon(use, name)
-    assert sorted(answer.status_code for answer in answers) == [303, 404, 404]
+    made, *late = sorted(answer.status_code for answer in answers)
+    assert (made, {*late} <= {403, 404}) == (303, True), "the link is used already, or is being used right now"
     assert len([*guard.now.guard.people.users()]) == 1
     assert [each["change"] for each in records(guard, "person")] == ["offered", "added"]
 
