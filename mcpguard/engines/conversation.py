@@ -81,9 +81,10 @@ class RunConversation:
     async def hold(self, process: Stdio, wanted: Mapping[str, object]) -> RunEnd | SuspendedRun:
         """Run what is wanted. Raises RunFailed where the worker does not say how it ended."""
         limits, self._since = self._limits, anyio.current_time()
-        with anyio.move_on_after(max(0.0, limits.wall_seconds - self._seconds)):
-            await self._say(process, {**wanted, "limits": self._for_engine()})
-            return await self._answer_until_end(process)
+        if (left := limits.wall_seconds - self._seconds) > 0:
+            with anyio.move_on_after(left):
+                await self._say(process, {**wanted, "limits": self._for_engine()})
+                return await self._answer_until_end(process)
         seconds = f"{limits.wall_seconds:g}"
         raise RunFailed(FailureCode.TIMEOUT, f"the program and its calls took longer than {seconds} seconds")
 

@@ -63,7 +63,7 @@ def one_by_one(file: Path) -> Found:
             report = ChainReport(chain)
             signed, end = checkpoints.last_checkpoint(connection, chain), records.last_record(connection, chain)
             upto = end[0] if end else 0
-            if (chain in begun) != bool(end):
+            if not (chain in begun and end):
                 sentence = "the table of chains and the table of records disagree about it"
                 report.add_problem(1, Tampering.INCONSISTENT, sentence)
             of_kind = partial(records.records_of_kind, connection, chain, upto=upto)
@@ -76,6 +76,8 @@ def one_by_one(file: Path) -> Found:
             bodies = BodyCheck(records.walk_bodies(other, chain, upto), report, tombstones)
             walk.run(records.walk(connection, chain, upto), bodies)
             walk.finish()
+            for seq in records.bodies_behind(connection, chain, upto):
+                report.add_problem(seq, Tampering.BODY_ADDED, "a body is stored here that belongs to no record")
             reports.append(report)
     return told(Report("here", LOG_ONLY, tuple(reports)))
 
