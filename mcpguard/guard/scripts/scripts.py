@@ -145,7 +145,7 @@ class Scripts:
 
     async def put(self, wanted: ScriptRequest, revision: int, by: Actor) -> StoredScript:
         """Add a script (`revision` 0) or change it. It waits for approval. Raises Undecidable, Stale or
-        LedgerUnavailable; then nothing has changed.
+        LedgerUnavailable; then no script has changed.
         """
         _check_form(wanted)
         checked = await self.check(wanted.source)
