@@ -19,6 +19,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.gateway.tools.answers import OWN as UNUSABLE
 from mcpguard.gateway.tools.definitions import tool_definitions
 from mcpguard.settings.model import Settings
+from tests.attacks.sandboxed import works
 from tests.clients import installed
 from tests.conformance import tools
 from tests.gate import Gate
@@ -32,7 +33,7 @@ from tests.simulators.words import Json
 pytestmark = pytest.mark.anyio
 WALKS = Path(__file__).parent / "walks"
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
-OWN_TOOLS = sorted(tool["name"] for tool in tool_definitions(Settings()))
+OWN_TOOLS = sorted(tool["name"] for tool in tool_definitions(Settings.model_validate({"code": {"enabled": True}})))
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,12 @@ OWN = (
     refused("call_tool_destructive", {"name": "web:nothing", "arguments": {}}, Reason.CAPABILITY_UNKNOWN),
     refused("proxy", PROXY, Reason.ARGUMENTS_INVALID),
     Ask("call_tool_read", {"name": "web:add", "arguments": ADD}, "5"),
+    Ask(
+        "code_execution",
+        {"code": "call_tool('web', 'add', input)['result']['sum']", "input": ADD},
+        '{"ok":true,"value":5',
+    ),
+    Ask("code_execution", {"code": "1 +"}, '{"ok":false,"error":{"code":"SYNTAX_ERROR"', own=True),
 )
 DIRECT = (
     Ask("web::add", ADD, "5"),
@@ -122,7 +129,8 @@ async def met(folder: Path) -> AsyncIterator[tuple[Gate, Script]]:
 
     script.tool("turn", turn)
     script.tool("turned", "never", outputSchema=schema("sum", sum=NUMBER))
-    async with guarded(folder, script, callers=callers(**{TOKEN: EVERYTHING})) as guard:
+    works()
+    async with guarded(folder, script, callers=callers(**{TOKEN: EVERYTHING}), code__enabled=True) as guard:
         yield guard, script
 
 
