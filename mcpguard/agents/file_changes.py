@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from mcpguard.agents.backups import BackedUpChange, Backups, digest
 from mcpguard.agents.config_files import Unclear, read_file
@@ -144,7 +144,12 @@ def _as_before(change: FileChange, handle: int) -> None:
 
 def _unchanged(change: FileChange) -> None:
     if _read(ConfigFile(change.path, ())) != change.before:
-        raise NotChanged(f"{change.path} was modified in the meantime; try again")
+        refuse_modified(change.path)
+
+
+def refuse_modified(path: Path) -> NoReturn:
+    """Raise NotChanged: the file is not as it was when the change was thought out."""
+    raise NotChanged(f"{path} was modified in the meantime; try again")
 
 
 def _kept(path: Path, expected: str) -> bytes:

@@ -19,6 +19,7 @@ from typer.testing import Result
 from mcpguard.agents.config_files import contents
 from mcpguard.agents.program import ConfigFile
 from mcpguard.agents.programs import BY_NAME
+from mcpguard.cli.agents import client_entry
 from tests.agents import homes
 from tests.cli.command import inert, mcpguard
 from tests.cli.desk import Desk
@@ -257,6 +258,26 @@ def test_two_at_once_lose_nothing(home: Path, data: Path) -> None:
     kept = [*(data / "connected" / "claude-code").glob("*.before")]
     assert len(kept) == done >= 1
     assert len(entries("claude-code", home)) == 1, "whoever comes later finds the guard there"
+
+
+def test_a_guard_that_came_while_the_change_was_thought_out_is_kept(
+    home: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = place("claude-code", home).path
+    path.write_text('{"mcpServers": {}}')
+    where = ("--home", home, "--project", home, "--data-dir", data)
+    assert mcpguard("connect", "claude-code", *where, "--yes", "--name", "a").exit_code == 0
+    with_guard, thought_out = path.read_bytes(), client_entry.reach
+    path.write_text('{"mcpServers": {}}')
+
+    def reach(*given: Any) -> Any:  # noqa: ANN401 - as the function that it calls
+        path.write_bytes(with_guard)
+        return thought_out(*given)
+
+    monkeypatch.setattr("mcpguard.cli.agents.connect.reach", reach)
+    late = mcpguard("connect", "claude-code", *where, "--yes", "--name", "b")
+    assert (late.exit_code, "modified in the meantime" in late.stderr) == (1, True), late.output
+    assert path.read_bytes() == with_guard
 
 
 @pytest.fixture

@@ -176,7 +176,9 @@ async def test_a_server_that_does_not_answer_in_time_is_not_waited_for(over: str
         assert len(script.abandoned) >= len(HOWS) * len(REQUESTS)
         script.answers["tools/call echo"] = {"content": []}
         async with speaking(guard, "http modern") as client:
-            assert (await client.call("web::echo")).result["content"] == [], "and it can be called again"
+            while (reply := await client.call("web::echo")).result["content"]:  # on a busy machine it is late now, too
+                assert refusal_facts(reply.result)["reason"] == "reply:timeout"
+            assert reply.result["content"] == [], "and it can be called again"
 
 
 async def test_a_server_that_ends_in_the_middle_leaves_it_open_what_happened(tmp_path: Path) -> None:

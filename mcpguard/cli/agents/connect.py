@@ -13,7 +13,7 @@ import typer
 
 from mcpguard.agents.backups import Backups
 from mcpguard.agents.candidates import Candidate
-from mcpguard.agents.file_changes import carry_out, plan_change, plan_undo
+from mcpguard.agents.file_changes import carry_out, plan_change, plan_undo, refuse_modified
 from mcpguard.agents.guard_entry import ProgramStatus, guard_edit, program_status
 from mcpguard.agents.programs import PROGRAMS
 from mcpguard.app.places import agent_backups
@@ -86,6 +86,10 @@ def connect(
         replaced = _replaced(at, replace, asking=not (yes or dry_run))
         edit = run_or_exit(lambda: guard_edit(at, by, name, replaced))
         change = run_or_exit(lambda: plan_change(at.place, edit), lambda: tell_snippet(at, edit))
+        # The edit was made up from an earlier look at the file than the change was planned from.
+        now = program_status(which, home_of(home), project.resolve(), guarded)
+        if run_or_exit(lambda: guard_edit(now, by, name, replaced)) != edit:
+            run_or_exit(lambda: refuse_modified(change.path))
         show_change(at, change, edit, output)
     if dry_run or change.after == change.before:
         return
