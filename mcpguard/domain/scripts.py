@@ -22,6 +22,10 @@ class NamedTool:
     tool: str
     effect: Effect | None
 
+    def as_json(self) -> dict[str, Any]:
+        """Return what people are shown of it."""
+        return {"name": f"{self.server}:{self.tool}", "effect": self.effect and self.effect.value}
+
 
 @dataclass(frozen=True, slots=True)
 class Script:

@@ -9,6 +9,7 @@ from mcpguard.domain.errors import GuardError
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
+LONGEST_PROGRAM: Final = 64 * KIB
 
 
 class FailureCode(StrEnum):

@@ -23,13 +23,13 @@ from pydantic import (
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.errors import GuardError
+from mcpguard.engines.code_run import LONGEST_PROGRAM
 from mcpguard.text.visible import visible
 
 LONGEST_QUERY: Final = 2000
 LONGEST_REASON: Final = 1000
 LONGEST_NAME: Final = 1200
 LONGEST_KEY: Final = 100
-LONGEST_CODE: Final = 64 * 1024
 FURTHEST: Final = 2**31
 MOST_FOUND: Final = 100
 MOST_NAMES: Final = 20
@@ -136,7 +136,7 @@ class CodeOptions(ArgumentModel):
 class CodeArguments(ArgumentModel):
     """A program. Its intent is read by `policy`."""
 
-    code: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_CODE), AfterValidator(_storable)]
+    code: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_PROGRAM), AfterValidator(_storable)]
     language: Literal["python", "javascript", "typescript"] = "python"
     input: Any = None
     options: CodeOptions = CodeOptions()

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from mcpguard.codec.envelope import MORE
 from mcpguard.domain.capabilities import Effect
-from mcpguard.gateway.tools.arguments import LONGEST_CODE, LONGEST_QUERY, LONGEST_REASON, MOST_FOUND, MOST_NAMES
+from mcpguard.engines.code_run import LONGEST_PROGRAM
+from mcpguard.gateway.tools.arguments import LONGEST_QUERY, LONGEST_REASON, MOST_FOUND, MOST_NAMES
 from mcpguard.gateway.tools.declarations import MOST_LINES, ServerOperation
 from mcpguard.proxy.definition import definition
 from mcpguard.settings.model import Settings
@@ -144,7 +145,7 @@ CODE_DEFINITION: Final = _tool(
     "is the value. `intent` bounds what all its calls may do; without one they may only read.",
     _object(
         ("code",),
-        code={"type": "string", "maxLength": LONGEST_CODE},
+        code={"type": "string", "maxLength": LONGEST_PROGRAM},
         language=_saying("Only python runs.", enum=["python", "javascript", "typescript"], default="python"),
         input={},
         options=_object(

@@ -1,10 +1,8 @@
-"""What is told of a program as JSON: how it ended, and what it names."""
+"""What is told as JSON of how a program ended."""
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from mcpguard.domain.calls.outcomes import OutcomeKind
-from mcpguard.domain.scripts import NamedTool
 from mcpguard.engines.code_run import FailureCode, RunFailure
 from mcpguard.guard.programs.run_request import RunAnswer
 
@@ -36,8 +34,3 @@ def failure_json(failure: RunFailure) -> dict[str, Any]:
     """Return the code of a failure, its message, and the line at fault if one is."""
     said = {"code": failure.code.value, "message": failure.message}
     return said if failure.line is None else said | {"line": failure.line}
-
-
-def named_json(tools: Iterable[NamedTool]) -> list[dict[str, Any]]:
-    """Return the tools that a program names, each with its effect; null where it is not approved."""
-    return [{"name": f"{each.server}:{each.tool}", "effect": each.effect and each.effect.value} for each in tools]

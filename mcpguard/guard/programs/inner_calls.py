@@ -22,7 +22,7 @@ from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.engines.code_run import FailureCode, InnerCall, MustWait, RunFailed
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import CallRequest, CallResult
-from mcpguard.guard.programs.program_check import named_tools
+from mcpguard.guard.programs.program_check import approved_definition, named_tools
 from mcpguard.guard.programs.run_request import RunRequest, ToldCall
 from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.guard.servers.servers import Servers
@@ -69,13 +69,9 @@ class InnerCalls:
         found: dict[int, object] = {}
         for place, (server, tool) in enumerate(names):
             self._refuse_server(server)
-            capability = Capability(server, CapabilityKind.TOOL, tool)
-            known = self._servers.find(server)
-            pin = known.pins.get((CapabilityKind.TOOL, tool)) if known else None
-            is_seen = is_in_scope(self._asked.caller.scope, capability)
-            if known is None or pin is None or not pin.callable or not is_seen:
+            if not is_in_scope(self._asked.caller.scope, Capability(server, CapabilityKind.TOOL, tool)):
                 continue  # the call itself says why, if it is made
-            if (definition := known.definition(CapabilityKind.TOOL, tool)) is not None:
+            if (definition := approved_definition(self._servers, server, tool)) is not None:
                 found[place] = definition.get("inputSchema")
         return found
 

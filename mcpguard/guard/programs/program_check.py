@@ -12,6 +12,7 @@ from typing import Final, NoReturn
 
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.scripts import NamedTool
+from mcpguard.domain.servers.listings import Definition
 from mcpguard.engines.code_run import FailureCode, InnerCall, Program, RunFailed, RunFailure, RunLimits, SuspendedRun
 from mcpguard.engines.engines import CodeEngines
 from mcpguard.guard.servers.servers import Servers
@@ -34,6 +35,14 @@ class CheckedProgram:
 def named_tools(servers: Servers, names: Sequence[tuple[str, str]]) -> tuple[NamedTool, ...]:
     """Return the tools that a program names, with their effects now, each once and in the order of the program."""
     return tuple(NamedTool(server, tool, _effect(servers, server, tool)) for server, tool in dict.fromkeys(names))
+
+
+def approved_definition(servers: Servers, server: str, tool: str) -> Definition | None:
+    """Return the definition of a tool, if it is approved as it is listed."""
+    known = servers.find(server)
+    if known is None or known.effect(CapabilityKind.TOOL, tool) is None:
+        return None
+    return known.definition(CapabilityKind.TOOL, tool)
 
 
 async def check_program(engines: CodeEngines, servers: Servers, source: str) -> CheckedProgram:
@@ -67,9 +76,7 @@ class _Checking:
         self.tools = named_tools(self._servers, names)
         schemas = dict[int, object]()
         for place, (server, tool) in enumerate(names):
-            known = self._servers.find(server)
-            definition = known.definition(CapabilityKind.TOOL, tool) if known is not None else None
-            if definition is not None and _effect(self._servers, server, tool) is not None:
+            if (definition := approved_definition(self._servers, server, tool)) is not None:
                 schemas[place] = definition.get("inputSchema")
         return schemas
 

@@ -24,6 +24,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor, Stale, Undecidable, Unknown
 from mcpguard.domain.scripts import SCRIPTS, Script, StoredScript
 from mcpguard.domain.servers.upstreams import Origin, Transport
+from mcpguard.engines.code_run import LONGEST_PROGRAM
 from mcpguard.guard.programs.program_check import CheckedProgram, check_program
 from mcpguard.guard.programs.programs import Programs
 from mcpguard.guard.review.admission import Admission, DeclarationSource
@@ -41,12 +42,12 @@ from mcpguard.upstreams.transports.own import OwnServer
 
 MOST_SCRIPTS: Final = 100
 MOST_TOOLS: Final = 100
-LONGEST_SOURCE: Final = 64 * 1024
 LONGEST_DESCRIPTION: Final = 4000
 MOST_RECORDED: Final = 4000
 """Characters of the names of tools in a record."""
 LARGEST_OF_ALL: Final = 2 * 1024 * 1024
 """Bytes of all scripts together, as they are listed in one message."""
+PROGRAMS_OFF: Final = "programs are switched off; set code.enabled to true, confirm it and restart the guard"
 _NAME: Final = pattern(r"[a-z][a-z0-9_-]{0,62}")
 
 
@@ -240,8 +241,8 @@ def _check_form(wanted: ScriptRequest) -> None:
         raise Undecidable("the name must have 1 to 63 of a to z, 0 to 9, - and _, and begin with a letter")
     if not wanted.source.strip():
         raise Undecidable("the program is empty")
-    if len(wanted.source.encode(errors="replace")) > LONGEST_SOURCE:
-        raise Undecidable(f"the program has more than {LONGEST_SOURCE} bytes")
+    if len(wanted.source.encode(errors="replace")) > LONGEST_PROGRAM:
+        raise Undecidable(f"the program has more than {LONGEST_PROGRAM} bytes")
     if len(wanted.description) > LONGEST_DESCRIPTION:
         raise Undecidable(f"the description is longer than {LONGEST_DESCRIPTION} characters")
     if wanted.schema.get("type") != "object" or not is_usable(wanted.schema, with_patterns=True):
@@ -278,3 +279,10 @@ def _store(after: StoredScript, fields: Mapping[str, Any], connection: Connectio
 def _forget(name: str, fields: Mapping[str, Any], connection: Connection, append: Append) -> None:
     stored_scripts.forget(connection, name)
     append(RecordKind.SCRIPT, fields)
+
+
+def require_scripts(scripts: Scripts | None) -> Scripts:
+    """Return the scripts. Raises Undecidable where no programs may run."""
+    if scripts is None:
+        raise Undecidable(PROGRAMS_OFF)
+    return scripts

@@ -99,10 +99,7 @@ class HeldCalls:
             "agent_says": asking.agent_says,
             "because": asking.because,
             "run": asking.run or None,
-            "program": [
-                {"name": f"{each.server}:{each.tool}", "effect": each.effect and each.effect.value}
-                for each in asking.program
-            ],
+            "program": [each.as_json() for each in asking.program],
             **_read(arguments),
             "findings": [as_json(finding) for finding in found],
             "by": hold.by or None,

@@ -13,15 +13,15 @@ from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.people import Right
 from mcpguard.engines.code_run import Program
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.programs.answer_json import failure_json, named_json, run_json
+from mcpguard.guard.programs.answer_json import failure_json, run_json
 from mcpguard.guard.programs.run_request import RunRequest
-from mcpguard.guard.scripts.scripts import MOST_TOOLS
+from mcpguard.guard.scripts.scripts import MOST_TOOLS, PROGRAMS_OFF, require_scripts
 from mcpguard.policy.intents import StatedIntent
 from mcpguard.web.api.answers import CheckedProgramAnswer, EndedRunAnswer
 from mcpguard.web.api.bodies import ApiBody, example
 from mcpguard.web.api.calling import LONGEST_CALLER, MeantBody
 from mcpguard.web.api.routes.calls import AbsentClient, find_caller
-from mcpguard.web.api.routes.scripts import PROGRAMS_OFF, Code, scripts_of
+from mcpguard.web.api.routes.scripts import Code
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.gate.strict_routes import api_router
@@ -54,9 +54,9 @@ def programs(guard: Guard) -> APIRouter:
     @router.post("/programs/check", dependencies=decide, response_model=CheckedProgramAnswer)
     async def check(body: CheckBody) -> JSONResponse:
         """Check a program: which tools it names, with their effects, and what is wrong with it. Nothing of it runs."""
-        checked = await scripts_of(guard).check(body.code)
+        checked = await require_scripts(guard.scripts).check(body.code)
         error = None if checked.failure is None else failure_json(checked.failure)
-        return JSONResponse({"named": named_json(checked.tools), "error": error})
+        return JSONResponse({"named": [each.as_json() for each in checked.tools], "error": error})
 
     @router.post("/programs/run", dependencies=[may(Right.ADMINISTER)], response_model=EndedRunAnswer)
     async def run(request: Request, body: RunBody) -> Response:
@@ -77,7 +77,7 @@ def programs(guard: Guard) -> APIRouter:
             by=actor(request, guard).id,
         )
         ended = await running.run(asked, AbsentClient())
-        said = run_json(ended) | {"named": named_json(ended.named)}
+        said = run_json(ended) | {"named": [each.as_json() for each in ended.named]}
         return Response(dumps(said), media_type="application/json")
 
     return router

@@ -5,18 +5,19 @@ None of these approves a script: it is approved as the tools of every other serv
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field, StrictInt, StrictStr
 
 from mcpguard.codec.names import parse_reference
-from mcpguard.domain.decisions import Undecidable, Unknown
+from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.people import Right
 from mcpguard.domain.scripts import StoredScript
+from mcpguard.engines.code_run import LONGEST_PROGRAM
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.scripts.scripts import LONGEST_DESCRIPTION, LONGEST_SOURCE, MOST_TOOLS, ScriptRequest, Scripts
+from mcpguard.guard.scripts.scripts import LONGEST_DESCRIPTION, MOST_TOOLS, PROGRAMS_OFF, ScriptRequest, require_scripts
 from mcpguard.web.api.answers import ScriptAnswer, ScriptsAnswer
 from mcpguard.web.api.bodies import ApiBody, example
 from mcpguard.web.api.calling import LONGEST_CALLER, ToolName
@@ -25,8 +26,7 @@ from mcpguard.web.gate.actors import actor
 from mcpguard.web.gate.matching import AS_SEEN, SHOWN, bind_to_if_match, etag
 from mcpguard.web.gate.strict_routes import api_router
 
-PROGRAMS_OFF: Final = "programs are switched off; set code.enabled to true, confirm it and restart the guard"
-Code = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_SOURCE)]
+Code = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_PROGRAM)]
 
 
 class WrittenScriptBody(ApiBody):
@@ -76,7 +76,7 @@ def scripts(guard: Guard) -> APIRouter:
     @router.post("/scripts", dependencies=decide, response_model=ScriptAnswer, status_code=201, openapi_extra=SHOWN)
     async def add(request: Request, body: AddedScriptBody) -> JSONResponse:
         """Add a script. It waits for approval as a tool of its server; nothing of it runs before."""
-        stored = await scripts_of(guard).put(body.as_request(body.name), 0, actor(request, guard))
+        stored = await require_scripts(guard.scripts).put(body.as_request(body.name), 0, actor(request, guard))
         return _answered(guard, stored, 201, {"location": f"{request.url.path}/{stored.script.name}"})
 
     @router.get("/scripts/{script}", dependencies=[may(Right.LOOK)], response_model=ScriptAnswer, openapi_extra=SHOWN)
@@ -90,31 +90,26 @@ def scripts(guard: Guard) -> APIRouter:
     async def change(request: Request, script: str, body: ChangedScriptBody) -> JSONResponse:
         """Change a script. Calls of it are refused until the new text is approved."""
         resting = bind_to_if_match(request, actor(request, guard), partial(_revision, guard, script))
-        return _answered(guard, await scripts_of(guard).put(body.as_request(script), body.revision, resting))
+        return _answered(
+            guard, await require_scripts(guard.scripts).put(body.as_request(script), body.revision, resting)
+        )
 
     @router.delete("/scripts/{script}", dependencies=decide, status_code=204, openapi_extra=AS_SEEN)
     async def remove(request: Request, script: str, revision: int) -> Response:
         """Remove a script. Calls of it are refused from then on."""
         resting = bind_to_if_match(request, actor(request, guard), partial(_revision, guard, script))
-        await scripts_of(guard).remove(script, revision, resting)
+        await require_scripts(guard.scripts).remove(script, revision, resting)
         return Response(status_code=204)
 
     return router
-
-
-def scripts_of(guard: Guard) -> Scripts:
-    """Return the scripts. Raises Undecidable where no programs may run."""
-    if guard.scripts is None:
-        raise Undecidable(PROGRAMS_OFF)
-    return guard.scripts
 
 
 def _answered(
     guard: Guard, stored: StoredScript, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
     given = etag(str(stored.revision)) | {**(headers or {})}
-    return JSONResponse(scripts_of(guard).script_json(stored), status, headers=given)
+    return JSONResponse(require_scripts(guard.scripts).script_json(stored), status, headers=given)
 
 
 def _revision(guard: Guard, script: str) -> str:
-    return str(scripts_of(guard).find(script).revision)
+    return str(require_scripts(guard.scripts).find(script).revision)

@@ -18,7 +18,7 @@ from mcpguard.domain.errors import InvalidName
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.scripts.scripts import ScriptRequest, Scripts
+from mcpguard.guard.scripts.scripts import PROGRAMS_OFF, ScriptRequest, Scripts, require_scripts
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice
@@ -30,7 +30,7 @@ LARGEST_SCHEMA: Final = 64 * 1024
 FIELDS: Final = ("name", "description", "code", "schema", "tools", "revision")
 NEW: Final = dict.fromkeys(FIELDS, "") | {"schema": '{"type": "object"}', "revision": "0"}
 NOTHING: Final = SentForm([])
-OFF: Final = "Programs are switched off, so there are no scripts: set code.enabled to true and restart the guard."
+OFF: Final = f"{PROGRAMS_OFF[:1].upper()}{PROGRAMS_OFF[1:]}."
 
 
 def scripts(guard: Guard, desk: Console) -> APIRouter:
@@ -49,7 +49,7 @@ def scripts(guard: Guard, desk: Console) -> APIRouter:
     @router.post("/scripts/edit", dependencies=[may(Right.DECIDE)])
     async def edit(request: Request) -> Response:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
-            return await _carried_out(_scripts(guard), by, given)
+            return await _carried_out(require_scripts(guard.scripts), by, given)
 
         async def again(given: SentForm, problem: PageProblem) -> Response:
             return _form(guard, desk, request, given, problem)
@@ -57,12 +57,6 @@ def scripts(guard: Guard, desk: Console) -> APIRouter:
         return await desk.carried_out(request, work, again, largest=LARGEST)
 
     return router
-
-
-def _scripts(guard: Guard) -> Scripts:
-    if guard.scripts is None:
-        raise Undecidable(OFF)
-    return guard.scripts
 
 
 def _form(
