@@ -33,8 +33,8 @@ def exchange(file: str, other: str, *, back: bool) -> None:
     Path(other).rename(file)
     print("exchanged", flush=True)  # noqa: T201 - likewise
     if back:
-        Path(file).rename(other)
-        Path(kept).rename(file)
+        os.link(file, other)
+        Path(kept).rename(file)  # over the other one: there is a file at every moment
         print("back", flush=True)  # noqa: T201 - likewise
 
 

@@ -177,15 +177,18 @@ async def test_unconfined_it_is_not_started_where_others_could_exchange_it(
     if what == "a link to it":
         links.chmod(0o755)
         in_file(file)
+    code, first_line = file.read_text(), ""
     if what == "what its first line has run":
         (links / "python").symlink_to(sys.executable)
-        file.write_text(f"#!{links}/python -u\n{file.read_text()}")
+        first_line = f"#!{links}/python -u\n"
+        file.write_text(first_line + code)
         file.chmod(0o755)
         server = DeclaredServer(
             "web", "web", StdioLaunch(str(file), (), {"GIVEN": "${env:THE_TOKEN}"}, profile=Profile.NONE)
         )
     other = place / "other.py"
-    other.write_text(STEALS.format(mark=str(mark)) + file.read_text())
+    other.write_text(first_line + STEALS.format(mark=str(mark)) + code)
+    other.chmod(0o755)  # as whoever means it would have it: it can be started in place of the first
     async with gate(tmp_path, screening__mode="off") as guard:
         await guard.declare(server)
         assert not (await inspected(guard, Profile.NONE)).error
