@@ -188,7 +188,8 @@ async def test_unconfined_it_is_not_started_where_others_could_exchange_it(
         )
     other = place / "other.py"
     other.write_text(first_line + STEALS.format(mark=str(mark)) + code)
-    other.chmod(0o755)  # as whoever means it would have it: it can be started in place of the first
+    # It could be started in place of the first, and is as open to others as the first will be.
+    other.chmod(0o777 if what == "the file" else 0o755)
     async with gate(tmp_path, screening__mode="off") as guard:
         await guard.declare(server)
         assert not (await inspected(guard, Profile.NONE)).error
