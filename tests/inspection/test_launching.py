@@ -6,7 +6,7 @@ import pytest
 
 from mcpguard.domain.servers.launches import RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.upstreams import Transport
-from mcpguard.inspection.definitions.launches import RULES, inspect_launch, is_pinned
+from mcpguard.inspection.definitions.launches import inspect_launch, is_pinned
 
 
 def rules(line: str, **environment: str) -> set[str]:
@@ -101,8 +101,3 @@ def test_evidence_lies_within_its_argument() -> None:
 def test_only_an_exact_version_is_pinned() -> None:
     assert all(map(is_pinned, ("a@1.2.3", "@a/b@1.2.3", "a==1.2", "./a", "/a/b", "~/a")))
     assert not any(map(is_pinned, ("a", "@a/b", "a@latest", "a@1.x", "a@*", "a@>=1.2", "a>=1.2", "a@1.2.x", "")))
-
-
-def test_every_rule_is_named_once() -> None:
-    assert len({rule.id for rule in RULES}) == len(RULES)
-    assert {rule.threat for rule in RULES} == {"T15", "T24"}

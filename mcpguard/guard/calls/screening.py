@@ -26,15 +26,16 @@ from mcpguard.domain.asks import Ask, Asks
 from mcpguard.domain.calls.bodies import KeptBody
 from mcpguard.domain.calls.outcomes import Outcome, OutcomeKind
 from mcpguard.domain.clock import Clock
-from mcpguard.domain.findings import Evidence, Severity
+from mcpguard.domain.findings import Evidence
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.screening import Screening, ScreeningResult
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.servers import Servers
-from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
+from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.replies.plain_replies import is_plain
 from mcpguard.inspection.replies.screening import OutOfTime, ScreenedReply, screen_reply
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.policy.arguments.argument_checks import CALL
 from mcpguard.policy.arguments.schemas import ANYTHING, AcceptsAnything, SchemaChecks
 from mcpguard.policy.secrets.known_secrets import NO_SECRETS, KnownSecrets
@@ -50,16 +51,8 @@ MOST_TOLD: Final = 10
 _OF_MESSAGES: Final = ("level", "logger", "data", "progress", "total", "message")
 MOST_RULES: Final = 20
 STRUCTURE: Final = "structuredContent"
-_UNREAD: Final = DetectorRule(
-    "message.unread", "T27", Severity.INFO, 0.0, "Exceeds the scan limit of a message, so it was not scanned"
-)
-_UNVERIFIED: Final = DetectorRule(
-    "schema.unverified",
-    "T9",
-    Severity.LOW,
-    0.1,
-    "Returns a result that could not be validated against its output schema",
-)
+_UNREAD: Final = RULES["message.unread"]
+_UNVERIFIED: Final = RULES["schema.unverified"]
 _NOWHERE: Final = Evidence("", 0, 0)
 
 

@@ -27,15 +27,16 @@ import structlog
 from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.capabilities import CapabilityKind, Fingerprint
 from mcpguard.domain.decisions import CapabilityKey
-from mcpguard.domain.findings import Evidence, Finding, InspectionFindings, Severity, finding_weight
+from mcpguard.domain.findings import Evidence, Finding, InspectionFindings, finding_weight
 from mcpguard.domain.servers.launches import Launch
 from mcpguard.domain.servers.listings import INSTRUCTIONS, Listing
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.guard.servers.detector_version import detector_version
 from mcpguard.inspection.definitions.inspect import combined_risk, inspect_definition
 from mcpguard.inspection.definitions.launches import inspect_launch
-from mcpguard.inspection.detectors.detector import DetectorRule, Since, Surroundings
+from mcpguard.inspection.detectors.detector import Since, Surroundings
 from mcpguard.inspection.detectors.unusable_schemas import depends_on_patterns, find_unusable_patterns
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.policy.reconciliation import ReadListing, named_definitions
 
 MOST_KEPT: Final = 20
@@ -46,7 +47,7 @@ PORTION: Final = 32
 MOST_TRIED: Final = 20
 """Definitions of one listing whose patterns are made ready to find out whether they can be used: 50 ms at worst."""
 NOTHING: Final = InspectionFindings((), 0)
-FAILED: Final = DetectorRule("inspection.failed", "T27", Severity.HIGH, 0.5, "Inspection failed")
+FAILED: Final = RULES["inspection.failed"]
 log = structlog.get_logger("mcpguard.guard")
 
 

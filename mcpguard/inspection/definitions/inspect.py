@@ -11,14 +11,13 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Final
 
-from mcpguard.domain.findings import Finding, InspectionFindings, Severity, finding_weight
-from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
+from mcpguard.domain.findings import Finding, InspectionFindings, finding_weight
+from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.detectors.detector_table import DEFINITION_DETECTORS
+from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 from mcpguard.inspection.texts.texts import read_texts
 
-_CUT: Final = DetectorRule(
-    "inspection.cut", "T27", Severity.INFO, 0.0, "Exceeds the inspection limit, so only part was read"
-)
+_CUT: Final = RULES["inspection.cut"]
 _MOST: Final = 100
 """How many findings of a definition are returned; the worst come first."""
 NO_SURROUNDINGS: Final = Surroundings()

@@ -9,66 +9,26 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 from urllib.parse import urlsplit
 
-from mcpguard.domain.findings import Evidence, Finding, Severity
+from mcpguard.domain.findings import Evidence, Finding
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import Launch, RemoteLaunch, StdioLaunch
 from mcpguard.domain.servers.runners import file_that_runs, runs_files
 from mcpguard.inspection.detectors.commands import find_command as command_in
-from mcpguard.inspection.detectors.detector import DetectorRule
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.policy.secrets.launches import secret_arguments, secret_in_command, secret_in_url
 
-_UNPINNED: Final = DetectorRule(
-    "launch.unpinned",
-    "T24",
-    Severity.MEDIUM,
-    0.3,
-    "Runs an unpinned package version; name an exact version",
-)
-_UNVERSIONED: Final = DetectorRule(
-    "launch.unversioned",
-    "T24",
-    Severity.LOW,
-    0.1,
-    "Installs the latest package version at each inspection; name an exact version",
-)
-_SHELL: Final = DetectorRule("launch.shell", "T24", Severity.HIGH, 0.5, "Runs a shell")
-_INLINE: Final = DetectorRule("launch.inline", "T24", Severity.HIGH, 0.5, "Passes code in its arguments")
-_DOWNLOAD: Final = DetectorRule("launch.download", "T24", Severity.CRITICAL, 0.8, "Launches a download tool", hard=True)
-_COMMAND: Final = DetectorRule(
-    "launch.command", "T24", Severity.CRITICAL, 0.8, "Contains a dangerous command in its arguments", hard=True
-)
-_VARIABLE: Final = DetectorRule(
-    "launch.variable", "T24", Severity.MEDIUM, 0.2, "Selects code by an environment variable"
-)
-_ROOT: Final = DetectorRule("launch.privileged", "T24", Severity.HIGH, 0.5, "Requests elevated privileges")
-_IMAGE: Final = DetectorRule(
-    "launch.image", "T24", Severity.MEDIUM, 0.25, "Runs a container image not pinned by digest"
-)
-_PLAIN: Final = DetectorRule("launch.plaintext", "T24", Severity.MEDIUM, 0.2, "Connects without encryption")
-_SECRET: Final = DetectorRule(
-    "launch.secret", "T15", Severity.HIGH, 0.6, "Exposes a literal secret in its command line or URL"
-)
-_UNHASHED: Final = DetectorRule(
-    "launch.unhashed",
-    "T24",
-    Severity.LOW,
-    0.1,
-    "Runs code that cannot be fingerprinted, so a change goes unnoticed",
-)
-RULES: Final = (
-    _UNPINNED,
-    _UNVERSIONED,
-    _UNHASHED,
-    _SHELL,
-    _INLINE,
-    _DOWNLOAD,
-    _COMMAND,
-    _VARIABLE,
-    _ROOT,
-    _IMAGE,
-    _PLAIN,
-    _SECRET,
-)
+_UNPINNED: Final = RULES["launch.unpinned"]
+_UNVERSIONED: Final = RULES["launch.unversioned"]
+_SHELL: Final = RULES["launch.shell"]
+_INLINE: Final = RULES["launch.inline"]
+_DOWNLOAD: Final = RULES["launch.download"]
+_COMMAND: Final = RULES["launch.command"]
+_VARIABLE: Final = RULES["launch.variable"]
+_ROOT: Final = RULES["launch.privileged"]
+_IMAGE: Final = RULES["launch.image"]
+_PLAIN: Final = RULES["launch.plaintext"]
+_SECRET: Final = RULES["launch.secret"]
+_UNHASHED: Final = RULES["launch.unhashed"]
 
 _SHELLS: Final = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "powershell", "pwsh", "busybox", "wscript", "cscript", "mshta"}

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from mcpguard import __version__
 from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import DetectorRule
+from mcpguard.inspection.rules.rule_table import DetectorRule
 
 _LEVELS: Final = {
     Severity.INFO: "note",

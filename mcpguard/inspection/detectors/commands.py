@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
-_COMMAND: Final = DetectorRule(
-    "command.text", "T24", Severity.HIGH, 0.55, "Contains a destructive or download-and-run command"
-)
-_SHOWN: Final = DetectorRule("command.shown", "T24", Severity.LOW, 0.15, "Shows a command line")
+_COMMAND: Final = RULES["command.text"]
+_SHOWN: Final = RULES["command.shown"]
 _ALWAYS: Final = (
     "rm -rf", "rm -fr", "/dev/tcp/", "base64 -d", "base64 --decode", "powershell -e", "powershell.exe -e",
     "-encodedcommand", "invoke-expression", "iex(", "iex (", "downloadstring", "nc -e", "ncat -e", "bash -i", "sh -i",

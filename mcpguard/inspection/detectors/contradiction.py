@@ -4,21 +4,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Evidence, Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts
 from mcpguard.policy.effects import declared_effect, suggest_effect
 
-_DESTROYS: Final = DetectorRule(
-    "contradiction.destroys",
-    "T10",
-    Severity.MEDIUM,
-    0.2,
-    "Claims to be read-only, but is named like a destructive tool",
-)
-_WRITES: Final = DetectorRule(
-    "contradiction.writes", "T10", Severity.LOW, 0.05, "Claims to be read-only, but is named like a tool that writes"
-)
+_DESTROYS: Final = RULES["contradiction.destroys"]
+_WRITES: Final = RULES["contradiction.writes"]
 
 
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from mcpguard.domain.findings import Evidence, Finding, Severity
+from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.reading.patterns import MeaningPattern, mask, pattern
 from mcpguard.inspection.reading.tokens import SENTENCE
 from mcpguard.inspection.reading.vocabulary import PhraseHit
+from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 from mcpguard.inspection.texts.marks import MARKS
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 from mcpguard.inspection.vocabulary import WORDS
@@ -28,22 +29,6 @@ _NEITHER: Final = 12
 """How many words before a "without" a prohibition may stand and still belong to it."""
 _BEFORE: Final = 16
 """How many words before a phrase a sentence may say that it only quotes it."""
-
-
-@dataclass(frozen=True, slots=True)
-class DetectorRule:
-    """A rule that text may break. `confidence` is how likely a definition that breaks only this rule is an attack."""
-
-    id: str
-    threat: str
-    severity: Severity
-    confidence: float
-    title: str
-    hard: bool = False
-
-    def finding_at(self, evidence: Evidence) -> Finding:
-        """Return the finding that this rule is broken there."""
-        return Finding(self.id, self.threat, self.severity, self.confidence, self.hard, self.title, evidence)
 
 
 Since = tuple[bool, str]
@@ -143,12 +128,14 @@ class Phrases:
         return False
 
 
-def phrases(rule: DetectorRule, *patterns: str, unless: tuple[str, ...] = (), topics: str = "") -> Phrases:
-    """Return a rule with its patterns. Raises ValueError for a meaning that the vocabulary does not have."""
+def phrases(rule: str, *patterns: str, unless: tuple[str, ...] = (), topics: str = "") -> Phrases:
+    """Return the rule with this id and its patterns. Raises ValueError for a meaning that the vocabulary does not have,
+    and KeyError for a rule that the table does not have.
+    """
     ours, excuses = tuple(map(pattern, patterns)), tuple(map(pattern, unless))
     if unknown := {meaning for each in (*ours, *excuses) for step in each.steps for meaning in step} - _MEANINGS:
         raise ValueError(f"unknown meaning: {', '.join(unknown)}")
-    return Phrases(rule, ours, excuses, frozenset(topics.split()))
+    return Phrases(RULES[rule], ours, excuses, frozenset(topics.split()))
 
 
 def phrase_detector(*rules: Phrases) -> Detector:

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.decoding import layers
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
-_ORDER: Final = DetectorRule(
-    "encoded.order", "T4", Severity.CRITICAL, 0.95, "Hides an instruction or command in encoded text", hard=True
-)
-_TEXT: Final = DetectorRule("encoded.text", "T4", Severity.LOW, 0.2, "Contains encoded text")
+_ORDER: Final = RULES["encoded.order"]
+_TEXT: Final = RULES["encoded.text"]
 _LEAST: Final = 0.2
 _MOST: Final = 60
 _WHOLE: Final = frozenset({"percent", "entities", "joined words"})

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
-_SECRET: Final = DetectorRule(
-    "header.secret", "T22", Severity.HIGH, 0.6, "Copies a secret-looking parameter into a header"
-)
-_HEADER: Final = DetectorRule("header.used", "T22", Severity.INFO, 0.05, "Copies a parameter into a header")
+_SECRET: Final = RULES["header.secret"]
+_HEADER: Final = RULES["header.used"]
 _KEY: Final = "x-mcp-header"
 _SECRETS: Final = frozenset({"SECRETS", "CONVERSATION", "SYSTEM_PROMPT", "PRIVATE"})
 _WORDS_WORDS: Final = """

@@ -8,31 +8,19 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 from mcpguard.text.visible import BLANK_LETTERS
 
-_TAGS: Final = DetectorRule(
-    "hidden.tags",
-    "T3",
-    Severity.CRITICAL,
-    0.95,
-    "Hides text in Unicode tags or variation selectors",
-    hard=True,
-)
-_BIDI: Final = DetectorRule(
-    "hidden.bidi", "T3", Severity.HIGH, 0.85, "Reorders displayed text with bidirectional controls", hard=True
-)
-_WITHIN: Final = DetectorRule(
-    "hidden.zero_width", "T3", Severity.HIGH, 0.8, "Contains zero-width or blank characters inside text", hard=True
-)
-_CONTROL: Final = DetectorRule(
-    "hidden.control", "T3", Severity.HIGH, 0.8, "Contains terminal control characters", hard=True
-)
-_PRIVATE: Final = DetectorRule("hidden.private_use", "T3", Severity.MEDIUM, 0.6, "Contains private-use characters")
-_HYPHENS: Final = DetectorRule("hidden.hyphens", "T3", Severity.MEDIUM, 0.5, "Contains runs of soft hyphens")
-_EDGE: Final = DetectorRule("hidden.edge", "T3", Severity.LOW, 0.2, "Contains a stray invisible character")
+_TAGS: Final = RULES["hidden.tags"]
+_BIDI: Final = RULES["hidden.bidi"]
+_WITHIN: Final = RULES["hidden.zero_width"]
+_CONTROL: Final = RULES["hidden.control"]
+_PRIVATE: Final = RULES["hidden.private_use"]
+_HYPHENS: Final = RULES["hidden.hyphens"]
+_EDGE: Final = RULES["hidden.edge"]
 
 _BLACK_FLAG: Final = "\U0001f3f4"
 _CANCEL: Final = "\U000e007f"

@@ -5,20 +5,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Evidence, Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 from mcpguard.inspection.texts.texts import DefinitionTexts
 from mcpguard.policy.lexicon import parts, plain_text
 from mcpguard.text.confusable import skeleton
 
-_SAME: Final = DetectorRule("lookalike.same", "T7", Severity.MEDIUM, 0.35, "Uses the name of another server's tool")
-_LOOKS: Final = DetectorRule("lookalike.looks", "T7", Severity.HIGH, 0.8, "Imitates the name of another server's tool")
-_NEAR: Final = DetectorRule(
-    "lookalike.near", "T7", Severity.MEDIUM, 0.5, "Differs by one letter from another server's tool"
-)
-_MORE: Final = DetectorRule(
-    "lookalike.better", "T7", Severity.MEDIUM, 0.5, "Claims to be a better version of another server's tool"
-)
+_SAME: Final = RULES["lookalike.same"]
+_LOOKS: Final = RULES["lookalike.looks"]
+_NEAR: Final = RULES["lookalike.near"]
+_MORE: Final = RULES["lookalike.better"]
 _CLAIM_WORDS: Final = """
     secure safe safer better best fast faster official verified trusted new pro plus premium enhanced improved v2 2 real
     original updated latest fixed

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
-_COMMENT: Final = DetectorRule("markup.comment", "T3", Severity.MEDIUM, 0.4, "Gives instructions in a hidden comment")
-_STYLE: Final = DetectorRule("markup.style", "T3", Severity.MEDIUM, 0.45, "Hides text with styling")
-_IMAGE: Final = DetectorRule("markup.image", "T13", Severity.HIGH, 0.6, "Leaks data in an image or link URL")
+_COMMENT: Final = RULES["markup.comment"]
+_STYLE: Final = RULES["markup.style"]
+_IMAGE: Final = RULES["markup.image"]
 _COMMENTS: Final = re.compile(r"<!--(.{8,2000}?)-->|\[//\]: # ?\(([^)\n]{8,400}+)\)|/\*(.{8,400}?)\*/", re.DOTALL)
 _STYLES: Final = re.compile(
     r"display:\s?none|visibility:\s?hidden|font-size:\s?0|opacity:\s?0[^.]|color:\s?(?:white|transparent|#fff)\b"

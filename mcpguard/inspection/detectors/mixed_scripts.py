@@ -4,17 +4,18 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
 from mcpguard.inspection.reading.tokens import STYLED
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 from mcpguard.policy.lexicon import strip_marks
 from mcpguard.text.confusable import latin
 
-_MIXED: Final = DetectorRule("mixed.word", "T3", Severity.HIGH, 0.85, "Contains homoglyphs inside words", hard=True)
-_NAME: Final = DetectorRule("mixed.name", "T7", Severity.LOW, 0.2, "Uses unusual letters in its name")
-_PASSES: Final = DetectorRule("mixed.passes", "T7", Severity.MEDIUM, 0.5, "Passes its name off as an ASCII name")
-_STYLED: Final = DetectorRule("mixed.styled", "T3", Severity.MEDIUM, 0.5, "Evades search with styled letters")
+_MIXED: Final = RULES["mixed.word"]
+_NAME: Final = RULES["mixed.name"]
+_PASSES: Final = RULES["mixed.passes"]
+_STYLED: Final = RULES["mixed.styled"]
 _SHORT: Final = 4
 _MOST: Final = 2_000
 

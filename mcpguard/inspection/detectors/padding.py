@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts
 
-_ROOM: Final = DetectorRule("padding.room", "T3", Severity.HIGH, 0.6, "Pushes text out of view with whitespace")
-_BLOB: Final = DetectorRule("padding.blob", "T4", Severity.LOW, 0.3, "Contains a long unreadable run of characters")
+_ROOM: Final = RULES["padding.room"]
+_BLOB: Final = RULES["padding.blob"]
 _LINES: Final = 12
 _BLANKS: Final = 80
 _GAP: Final = re.compile(r"\s{20,}+")

@@ -4,21 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
-_TURN: Final = DetectorRule(
-    "turn.template",
-    "T1",
-    Severity.CRITICAL,
-    0.85,
-    "Contains fake chat-template markers",
-)
-_TAG: Final = DetectorRule("turn.tag", "T1", Severity.HIGH, 0.6, "Uses a fake authority tag such as <IMPORTANT>")
-_LABEL: Final = DetectorRule(
-    "turn.label", "T1", Severity.HIGH, 0.55, "Poses as the system or addresses the model by name"
-)
+_TURN: Final = RULES["turn.template"]
+_TAG: Final = RULES["turn.tag"]
+_LABEL: Final = RULES["turn.label"]
 _MARKS: Final = (
     "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>",
     "<|start_header_id|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>", "<end_of_turn>", "[system]",

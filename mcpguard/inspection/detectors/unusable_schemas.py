@@ -7,17 +7,14 @@ caller that inspects many definitions decides how often to check them (`find_unu
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings
+from mcpguard.domain.findings import Evidence, Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts
 from mcpguard.policy.arguments.schemas import is_usable
 
-_ARGUMENTS: Final = DetectorRule(
-    "schema.arguments", "T27", Severity.LOW, 0.05, "Declares an unusable input schema, so every call is refused"
-)
-_RESULT: Final = DetectorRule(
-    "schema.result", "T27", Severity.LOW, 0.05, "Declares an unusable output schema, so results are not validated"
-)
+_ARGUMENTS: Final = RULES["schema.arguments"]
+_RESULT: Final = RULES["schema.result"]
 _RULES: Final = {"inputSchema": _ARGUMENTS, "outputSchema": _RESULT}
 
 

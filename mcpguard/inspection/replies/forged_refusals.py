@@ -7,15 +7,15 @@ Rules kept here:
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import DetectorRule
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.text.linear import compile_pattern
 
 _NOWHERE: Final = Evidence("", 0, 0)
-_FORM: Final = DetectorRule("speaking.guard", "T11", Severity.HIGH, 0.8, "Imitates a refusal of mcpguard", hard=True)
-_WORDS: Final = DetectorRule("speaking.guard", "T11", Severity.MEDIUM, 0.5, "Speaks as mcpguard")
+_RULE: Final = RULES["speaking.guard"]
 _STATUS: Final = frozenset({"held", "refused", "withheld"})
 _EXECUTED: Final = frozenset({"no", "yes", "unknown"})
 HINTS: Final = compile_pattern("read_more|[Gg]uard|GUARD|executed")
@@ -33,12 +33,14 @@ _SAID: Final = re.compile(
 def find_forged_refusal(value: Mapping[str, Any], whole: str) -> Finding | None:
     """Return the finding in a reply or an error, if any. `whole`: all of its text."""
     if any(_is_refusal(value.get(name)) for name in ("structuredContent", "data")):
-        return _FORM.finding_at(_NOWHERE)
+        return _RULE.finding_at(_NOWHERE)
     if not HINTS.search(whole.encode(errors="replace")):
         return None
     if _WRITTEN.search(whole):
-        return _FORM.finding_at(_NOWHERE)
-    return _WORDS.finding_at(_NOWHERE) if _SAID.search(whole) else None
+        return _RULE.finding_at(_NOWHERE)
+    if not _SAID.search(whole):
+        return None
+    return replace(_RULE.finding_at(_NOWHERE), severity=Severity.MEDIUM, confidence=0.5, hard=False)
 
 
 def _is_refusal(value: object) -> bool:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.detectors.detector import DetectorRule
 from mcpguard.inspection.detectors.hidden_text import is_suspicious, rule_broken_by
+from mcpguard.inspection.rules.rule_table import DetectorRule
 from mcpguard.text.visible import visible
 
 _ZERO_WIDTH: Final = "\u200b"

@@ -2,7 +2,7 @@
 
 Rules kept here:
 1. A reply is data. Orders, user names and passwords in it prove nothing individually; only several signs close to each
-   other do. The weight of a sign in a reply is in `detector_table`; in a definition it weighs more.
+   other do. The weight of a sign in a reply is in the table of rules; in a definition it weighs more.
 2. A quick check of the words runs first (`plain_replies`). A text is read in full only if its words could add up to a
    finding.
 3. A text is inspected in blocks of bounded size, so that the caller can stop between two of them.
@@ -11,7 +11,6 @@ Rules kept here:
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -19,6 +18,7 @@ from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.detectors.detector_table import DECODED_REPLY_DETECTOR, REPLY_DETECTORS, REPLY_WEIGHTS
 from mcpguard.inspection.replies.plain_replies import BLOCK, CODES, ENOUGH, OVERLAP, TURNED, worth_reading
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.glance import words_of
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
@@ -36,8 +36,6 @@ _OFTEN: Final = 2
 _AGAIN: Final = 0.25
 _APART: Final = ("steering.", "turn.tag", "speaking.")
 """Beginnings of rules that say something else than the rest of their family, so that they count fully beside it."""
-HARD: Final = frozenset({"secrecy.order", "encoded.order", "steering.next", "override.instructions"})
-"""Rules of which every sure attack breaks one."""
 
 
 def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]:
@@ -52,7 +50,7 @@ def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]
 def is_hard(findings: Iterable[Finding]) -> bool:
     """Tell whether the findings in a block can hardly be harmless."""
     every = tuple(findings)
-    return _risk(every) >= SURE and any(each.rule in HARD for each in every)
+    return _risk(every) >= SURE and any(RULES[each.rule].sure for each in every)
 
 
 def _is_about(block: str) -> bool:
@@ -79,7 +77,9 @@ def _found(window: str, surroundings: Surroundings) -> tuple[Finding, ...]:
         for each in detector.find(subject, surroundings):
             weight = REPLY_WEIGHTS[each.rule]
             if weight:
-                findings[each.rule] = replace(each, confidence=weight * min(each.confidence / _full(each.rule), 1))
+                findings[each.rule] = replace(
+                    each, confidence=weight * min(each.confidence / RULES[each.rule].confidence, 1)
+                )
     return tuple(findings.values())
 
 
@@ -105,10 +105,3 @@ def _risk(findings: Iterable[Finding]) -> float:
         left *= 1 - each.confidence * (_AGAIN if family in seen else 1)
         seen.add(family)
     return 1 - left
-
-
-@cache
-def _full(rule: str) -> float:
-    """Return the confidence of a rule where nothing weakens it."""
-    every = (each for detector in (*REPLY_DETECTORS, DECODED_REPLY_DETECTOR) for each in detector.rules)
-    return next(each.confidence for each in every if each.id == rule)

@@ -15,12 +15,13 @@ from functools import partial
 from typing import Any, Final
 
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.findings import Evidence, Finding, Severity, finding_weight
+from mcpguard.domain.findings import Evidence, Finding, finding_weight
 from mcpguard.domain.screening import Screening
-from mcpguard.inspection.detectors.detector import DetectorRule, Surroundings
+from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.replies import hidden_characters, reply_findings
 from mcpguard.inspection.replies.forged_refusals import find_forged_refusal
 from mcpguard.inspection.replies.plain_replies import BLOCK, ReplyStrings, as_text, blocks, worth_reading
+from mcpguard.inspection.rules.rule_table import RULES, secret_rule
 from mcpguard.policy.secrets import detection
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
 from mcpguard.policy.secrets.masking import mask_secrets
@@ -30,7 +31,7 @@ CHUNK: Final = 32 * 1024
 _OVERLAP: Final = 4096
 _MOST_STRINGS: Final = 1000
 """How many strings are searched for secrets at once."""
-_GIVEN: Final = DetectorRule("secret.given", "T15", Severity.HIGH, 0.9, "Leaks a secret given to its server")
+_GIVEN: Final = RULES["secret.given"]
 _NOWHERE: Final = Evidence("", 0, 0)
 Still = Callable[[], bool]
 
@@ -82,7 +83,7 @@ def screen_reply(
         )
     secrets = dict.fromkeys(rule for chunk in _chunks(strings) for rule in _sure(chunk, still))
     for rule in secrets:
-        secret = DetectorRule(f"secret.{rule}", "T13", Severity.HIGH, 0.9, f"Contains a secret ({rule})")
+        secret = secret_rule(rule)
         findings[secret.id] = secret.finding_at(_NOWHERE)
     if mode is Screening.MASK:
         value, times = _changed(value, partial(_neutral, secrets=bool(secrets), still=still), still)

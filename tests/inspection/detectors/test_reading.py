@@ -2,9 +2,8 @@
 
 import pytest
 
-from mcpguard.domain.findings import Severity
 from mcpguard.inspection.definitions.inspect import inspect_definition
-from mcpguard.inspection.detectors.detector import DetectorRule, phrases
+from mcpguard.inspection.detectors.detector import phrases
 from mcpguard.inspection.reading.patterns import pattern
 from mcpguard.inspection.reading.tokens import SENTENCE, tokens, words
 from mcpguard.inspection.reading.vocabulary import LONGEST_PHRASE, PhraseHit, Vocabulary, forms
@@ -135,9 +134,13 @@ def test_a_pattern_is_words_close_to_each_other(said: str, text: str, found: tup
 
 
 def test_a_pattern_speaks_of_meanings_that_exist() -> None:
-    rule = DetectorRule("a.b", "T1", Severity.LOW, 0.1, "A title")
     with pytest.raises(ValueError, match="NO_SUCH"):
-        phrases(rule, "NEVER 2 NO_SUCH")
+        phrases("secrecy.order", "NEVER 2 NO_SUCH")
+
+
+def test_a_pattern_belongs_to_a_rule_that_the_table_has() -> None:
+    with pytest.raises(KeyError, match=r"no\.such"):
+        phrases("no.such", "NEVER 2 TELL")
 
 
 @pytest.mark.parametrize("code", ["QUJD", "6a ", "a b ", "%41", "&#65;", "\\x41"])

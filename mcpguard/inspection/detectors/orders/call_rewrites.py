@@ -2,19 +2,11 @@
 
 from typing import Final
 
-from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 
-_RECIPIENT: Final = DetectorRule(
-    "rewriting.recipient", "T6", Severity.CRITICAL, 0.7, "Changes recipient or amount of other calls"
-)
-_ARGUMENTS: Final = DetectorRule("rewriting.calls", "T6", Severity.HIGH, 0.55, "Rewrites other calls")
-_CHOSEN: Final = DetectorRule(
-    "rewriting.chosen", "T6", Severity.HIGH, 0.45, "Changes the user's choice or waits for a trigger"
-)
 DETECTOR: Final = phrase_detector(
     phrases(
-        _RECIPIENT,
+        "rewriting.recipient",
         "MUST 3 CHANGE|TAMPER 4 RECIPIENT",
         "RECIPIENT 2 MUST 2 TAMPER",
         "CHANGE 2 BCC 4 EMAIL",
@@ -27,7 +19,7 @@ DETECTOR: Final = phrase_detector(
         "ALWAYS|ANY 6 BCC 6 EMAIL",
     ),
     phrases(
-        _ARGUMENTS,
+        "rewriting.calls",
         "WHEN 4 TOOL|FILE_WORK 5 CALL 8 MUST 3 CHANGE|TAMPER",
         "WHEN 3 CALL 4 TOOLS|FILE_WORK 8 MUST 3 CHANGE|TAMPER",
         "TAMPER 5 OTHER 2 TOOLS",
@@ -38,7 +30,7 @@ DETECTOR: Final = phrase_detector(
         "REGARDLESS 4 USER 6 TELL|ASK|PREFER",
     ),
     phrases(
-        _CHOSEN,
+        "rewriting.chosen",
         "WHATEVER 3 USER 2 GIVE|ASK|TYPED 8 CHANGE|CARRY|SEND",
         "REGARDLESS 2 ASK",
         "REGARDLESS 3 TYPED_BY",

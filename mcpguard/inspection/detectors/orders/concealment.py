@@ -2,17 +2,12 @@
 
 from typing import Final
 
-from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 
-_QUIET: Final = DetectorRule("quiet.order", "T1", Severity.HIGH, 0.55, "Hides something from the user")
-_SHOWN: Final = DetectorRule("quiet.display", "T1", Severity.LOW, 0.25, "Withholds output from display")
-_TRACES: Final = DetectorRule("quiet.traces", "T1", Severity.HIGH, 0.5, "Hides traces of an action")
-_PRETENCE: Final = DetectorRule("quiet.pretence", "T1", Severity.HIGH, 0.5, "Tells the model to mislead the user")
 _GAMES: Final = "game quiz hangman story secret surprise spoiler player puzzle riddle"
 DETECTOR: Final = phrase_detector(
     phrases(
-        _QUIET,
+        "quiet.order",
         "QUIET",
         "COVERT",
         "SOFTLY 1 GIVE|SEND|CHANGE|DESTROY|HARVEST|MAKE",
@@ -42,9 +37,9 @@ DETECTOR: Final = phrase_detector(
         unless=("WHEN 1 NOTHING",),
         topics=_GAMES,
     ),
-    phrases(_SHOWN, "NEVER 1 SHOW 3 THIS 3 USER", "NEVER 1 SHOW 6 USER", "UNSEEN_BY_USER"),
+    phrases("quiet.display", "NEVER 1 SHOW 3 THIS 3 USER", "NEVER 1 SHOW 6 USER", "UNSEEN_BY_USER"),
     phrases(
-        _TRACES,
+        "quiet.traces",
         "OMIT 2 ANY 1 TRACE",
         "OMIT 2 TRACE 6 REPLY",
         "REPLY 2 OMIT 4 TRACE|THIS",
@@ -56,7 +51,7 @@ DETECTOR: Final = phrase_detector(
         topics=_GAMES,
     ),
     phrases(
-        _PRETENCE,
+        "quiet.pretence",
         "REPLY 4 PRETEND",
         "PRETENCE",
         "WHEN 4 ASK 8 SAY_ONLY",

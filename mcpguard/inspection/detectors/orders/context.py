@@ -3,30 +3,20 @@
 from collections.abc import Iterator
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Phrases, Surroundings, phrases
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Phrases, Surroundings, phrases
 from mcpguard.inspection.detectors.orders.data_requests import CHATS, VAULTS
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
-_NAMED: Final = DetectorRule(
-    "context.name", "T13", Severity.HIGH, 0.55, "Requests unrelated context by a parameter's name"
-)
-_ORDER: Final = DetectorRule("context.order", "T2", Severity.HIGH, 0.55, "Gives an instruction as a parameter's name")
 _SAID: Final = phrases(
-    DetectorRule(
-        "context.asked",
-        "T13",
-        Severity.HIGH,
-        0.55,
-        "Requests the conversation or system prompt as a parameter",
-    ),
+    "context.asked",
     "ANY|PREVIOUS 4 CONVERSATION",
     "SYSTEM_PROMPT",
     "CONVERSATION 6 FOUND 3 PARAMETER",
     topics=CHATS,
 )
 _WHOLE: Final = phrases(
-    DetectorRule("context.whole", "T13", Severity.HIGH, 0.5, "Requests the model's whole context as a parameter"),
+    "context.whole",
     "WHOLE 2 HELD",
     "WHOLE 2 INNER",
     "STRONG_INNER",
@@ -45,7 +35,7 @@ _WHOLE: Final = phrases(
     topics=CHATS,
 )
 _NAMES: Final = phrases(
-    _NAMED,
+    "context.name",
     "SYSTEM_PROMPT",
     "ASIDE",
     "SECRET_FILE|KEY_FILES",
@@ -59,7 +49,7 @@ _NAMES: Final = phrases(
     topics=CHATS + VAULTS,
 )
 _ORDERS: Final = phrases(
-    _ORDER,
+    "context.order",
     "READ 3 SECRETS|KEY_FILES",
     "MUST 2 CALL|SEND|READ",
     "BEFORE 2 CALL 2 TOOL",
@@ -88,4 +78,4 @@ def _of(subject: DefinitionTexts, text: Text, *rules: Phrases) -> Iterator[Findi
             yield finding
 
 
-DETECTOR: Final = Detector((_NAMED, _ORDER, _SAID.rule, _WHOLE.rule), _find)
+DETECTOR: Final = Detector((_NAMES.rule, _ORDERS.rule, _SAID.rule, _WHOLE.rule), _find)

@@ -2,13 +2,11 @@
 
 from typing import Final
 
-from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 
-_ASKS: Final = DetectorRule("asking.credentials", "T13", Severity.HIGH, 0.45, "Asks the user for credentials")
 DETECTOR: Final = phrase_detector(
     phrases(
-        _ASKS,
+        "asking.credentials",
         "ASK|REQUEST 4 USER|ROLE 5 CREDENTIALS",
         "ASK|REQUEST 4 CREDENTIALS 4 USER",
         "TELL 3 USER 12 CREDENTIALS",

@@ -7,21 +7,8 @@ reason to request it, so a finding in it counts little.
 
 from typing import Final
 
-from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 
-_TALK: Final = DetectorRule("handing.talk", "T13", Severity.HIGH, 0.5, "Requests conversation content as an argument")
-_INNER: Final = DetectorRule("handing.inner", "T13", Severity.HIGH, 0.5, "Requests the system prompt as an argument")
-_OTHERS: Final = DetectorRule(
-    "handing.others", "T13", Severity.HIGH, 0.5, "Requests other tools' output as an argument"
-)
-_KEPT: Final = DetectorRule(
-    "handing.kept", "T13", Severity.MEDIUM, 0.45, "Requests local files or settings as an argument"
-)
-_PERSON: Final = DetectorRule("handing.person", "T13", Severity.MEDIUM, 0.45, "Requests personal data as an argument")
-_HELD: Final = DetectorRule("handing.held", "T13", Severity.CRITICAL, 0.6, "Requests secrets known to the model")
-_CALLED: Final = DetectorRule("handing.called", "T13", Severity.MEDIUM, 0.3, "Takes secrets as arguments")
-_SECRETS: Final = DetectorRule("handing.secrets", "T13", Severity.CRITICAL, 0.6, "Requests secrets as arguments")
 CHATS: Final = """
     chat conversation conversations message messages transcript prompt prompts assistant agent llm model completion
     completions memory thread dialogue history session eval evaluate slack mail email inbox meeting call summarize
@@ -39,7 +26,7 @@ FILES: Final = """
 """
 DETECTOR: Final = phrase_detector(
     phrases(
-        _TALK,
+        "handing.talk",
         "~9 GIVE WHOLE TALK QUOTED|PARAMETER|URL|EMAIL|OUTSIDE|HERE|NUMBER",
         "~12 GIVE WHOLE TALK MUST",
         "GIVE 3 WHOLE 3 TALK",
@@ -65,7 +52,7 @@ DETECTOR: Final = phrase_detector(
         topics=CHATS,
     ),
     phrases(
-        _INNER,
+        "handing.inner",
         "~9 GIVE INNER QUOTED|PARAMETER|URL|EMAIL|OUTSIDE|HERE|NUMBER",
         "GIVE 3 INNER",
         "INNER 6 GIVE",
@@ -75,13 +62,13 @@ DETECTOR: Final = phrase_detector(
         topics=CHATS,
     ),
     phrases(
-        _OTHERS,
+        "handing.others",
         "~12 GIVE|EXPECT RESULTS_ELSEWHERE",
         "HARVEST 4 RESULTS_ELSEWHERE",
         "~12 READ RESULTS_ELSEWHERE QUOTED|PARAMETER|HERE",
     ),
     phrases(
-        _KEPT,
+        "handing.kept",
         "~12 GIVE|CHANGED KEPT_DATA QUOTED|PARAMETER|URL|EMAIL|OUTSIDE|OURS|NUMBER",
         "TO_US 6 USER|KEPT_DATA|SECRETS|PERSONAL_DATA",
         "TO_US 2 KEPT_DATA|SECRETS|PERSONAL_DATA",
@@ -98,7 +85,7 @@ DETECTOR: Final = phrase_detector(
         topics=FILES + CHATS + VAULTS,
     ),
     phrases(
-        _PERSON,
+        "handing.person",
         "~9 GIVE PERSONAL_DATA HELD|URL|OUTSIDE|OURS",
         "PERSONAL_DATA 6 HELD",
         "HARVEST 2 USER 6 PERSONAL_DATA",
@@ -107,7 +94,7 @@ DETECTOR: Final = phrase_detector(
         "GIVE 1 PERSONAL_DATA 2 NUMBER|EMAIL",
     ),
     phrases(
-        _HELD,
+        "handing.held",
         "~9 GIVE SECRETS|CREDENTIALS HELD",
         "GIVE 3 SECRETS 7 URL|EMAIL|OUTSIDE|OURS|NUMBER",
         "SECRETS 4 GIVE 4 URL|EMAIL|OUTSIDE|OURS|NUMBER",
@@ -124,9 +111,9 @@ DETECTOR: Final = phrase_detector(
         "GIVE 3 USER 3 SECRETS 6 URL|EMAIL|OUTSIDE|THIS",
         "ENCODE 10 SUBDOMAIN",
     ),
-    phrases(_CALLED, "CALL 4 WITH 3 CREDENTIALS|SECRETS", "~7 GIVE SECRETS QUOTED", topics=VAULTS),
+    phrases("handing.called", "CALL 4 WITH 3 CREDENTIALS|SECRETS", "~7 GIVE SECRETS QUOTED", topics=VAULTS),
     phrases(
-        _SECRETS,
+        "handing.secrets",
         "~10 SEND|GIVE OWN_SECRETS QUOTED",
         "MODEL 6 GIVE 4 SECRETS",
         "READ 4 SECRETS|KEY_FILES|SECRET_FILE 8 GIVE",

@@ -2,19 +2,11 @@
 
 from typing import Final
 
-from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 
-_CONVERSATION: Final = DetectorRule(
-    "exfiltration.conversation", "T13", Severity.HIGH, 0.6, "Exfiltrates the conversation"
-)
-_PRIVATE: Final = DetectorRule("exfiltration.private", "T13", Severity.HIGH, 0.5, "Exfiltrates private data")
-_OUTSIDE: Final = DetectorRule("exfiltration.outside", "T13", Severity.HIGH, 0.55, "Sends data to an outside address")
-_PLACE: Final = DetectorRule("exfiltration.place", "T13", Severity.LOW, 0.3, "Mentions sending to an outside address")
-_COPY: Final = DetectorRule("exfiltration.copy", "T13", Severity.MEDIUM, 0.45, "Sends a copy of everything elsewhere")
 DETECTOR: Final = phrase_detector(
     phrases(
-        _CONVERSATION,
+        "exfiltration.conversation",
         "SEND|COPY 5 CONVERSATION 8 OUTSIDE|URL|EMAIL|PARAMETER|SERVER|TOOL|THIS",
         "CARRY|READ 3 ANY|PREVIOUS|USER 4 CONVERSATION",
         "CARRY 4 CONVERSATION 6 PARAMETER|ASIDE|OUTSIDE|URL|EMAIL|RESULTS",
@@ -24,7 +16,7 @@ DETECTOR: Final = phrase_detector(
         unless=("SEND 3 INTO_TALK",),
     ),
     phrases(
-        _PRIVATE,
+        "exfiltration.private",
         "SEND|CARRY 5 PRIVATE 8 OUTSIDE|URL|EMAIL|ASIDE|PARAMETER",
         "SEND|CARRY 2 ANY|USER 2 PRIVATE",
         "READ 4 PRIVATE 8 SEND",
@@ -32,7 +24,7 @@ DETECTOR: Final = phrase_detector(
         "READ 6 PERSONAL 8 CARRY|SEND 6 PARAMETER|NAMED|ASIDE",
     ),
     phrases(
-        _OUTSIDE,
+        "exfiltration.outside",
         "ALSO|SECRETLY 3 SEND 8 OUTSIDE 3 SERVER",
         "SEND 3 COPY|RESULTS|PRIVATE|SECRETS|CONVERSATION|ANY 8 OUTSIDE 3 SERVER",
         "ANY|ALWAYS|MUST 5 SEND 6 OUTSIDE 3 SERVER",
@@ -46,9 +38,9 @@ DETECTOR: Final = phrase_detector(
         "SEND 10 EMAIL|URL 4 SECRETLY",
         "MODEL 6 COPY|SEND 6 EMAIL|URL|NUMBER",
     ),
-    phrases(_PLACE, "SEND|COPY 8 OUTSIDE 3 SERVER"),
+    phrases("exfiltration.place", "SEND|COPY 8 OUTSIDE 3 SERVER"),
     phrases(
-        _COPY,
+        "exfiltration.copy",
         "SEND 2 COPY 6 OUTSIDE|EMAIL|URL|ANY",
         "ALWAYS|ALSO 3 SEND 4 COPY",
         "ANY 6 SEND 3 COPY",

@@ -2,24 +2,13 @@
 
 from typing import Final
 
-from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 from mcpguard.inspection.detectors.orders.data_requests import CHATS
 
-_OVERRIDE: Final = DetectorRule(
-    "override.instructions", "T1", Severity.CRITICAL, 0.85, "Overrides the model's instructions"
-)
-_USER: Final = DetectorRule("override.request", "T1", Severity.HIGH, 0.7, "Redirects the user's task")
-_PERSONA: Final = DetectorRule("override.persona", "T1", Severity.HIGH, 0.6, "Gives the model another role")
-_LASTING: Final = DetectorRule(
-    "override.lasting", "T1", Severity.MEDIUM, 0.55, "Gives an instruction that outlasts the call"
-)
-_PROMPT: Final = DetectorRule("override.prompt", "T1", Severity.HIGH, 0.65, "Asks for the system prompt")
-_OBEY: Final = DetectorRule("override.obey", "T1", Severity.HIGH, 0.55, "Makes the model obey tool output")
 _ABOUT: Final = "injection injections jailbreak jailbreaks redteam eval evaluate corpus moderate guardrail dataset"
 DETECTOR: Final = phrase_detector(
     phrases(
-        _OVERRIDE,
+        "override.instructions",
         "IGNORE 2 PREVIOUS 3 INSTRUCTIONS",
         "IGNORE 1 INSTRUCTIONS 4 PREVIOUS|ABOVE",
         "IGNORE 1 ABOVE",
@@ -35,7 +24,7 @@ DETECTOR: Final = phrase_detector(
         topics=_ABOUT,
     ),
     phrases(
-        _USER,
+        "override.request",
         "IGNORE 2 USER 4 TOOL|INSTRUCTIONS|CONVERSATION",
         "IGNORE 4 USER 2 ASK",
         "IGNORE 2 CONVERSATION",
@@ -44,16 +33,16 @@ DETECTOR: Final = phrase_detector(
         "FOLLOW 4 TO_THE_LETTER",
         "TYPED_BY 6 IGNORE",
     ),
-    phrases(_PERSONA, "PERSONA"),
-    phrases(_LASTING, "FROM_NOW_ON"),
+    phrases("override.persona", "PERSONA"),
+    phrases("override.lasting", "FROM_NOW_ON"),
     phrases(
-        _PROMPT,
+        "override.prompt",
         "TELL|SHOW|SEND|CARRY|ASIDE 4 SYSTEM_PROMPT",
         "SYSTEM_PROMPT 5 OUTSIDE|PARAMETER|EMAIL",
         topics=CHATS,
     ),
     phrases(
-        _OBEY,
+        "override.obey",
         "FOLLOW 2 ANY 3 INSTRUCTIONS 4 FOUND",
         "FOLLOW 4 INSTRUCTIONS 3 FOUND 4 RESULTS",
         "RESULTS 3 FOUND 2 INSTRUCTIONS 14 FOLLOW",

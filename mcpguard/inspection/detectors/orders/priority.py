@@ -2,17 +2,11 @@
 
 from typing import Final
 
-from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 
-_BEFORE: Final = DetectorRule("priority.before", "T1", Severity.HIGH, 0.55, "Demands an action before any other tool")
-_INSTEAD: Final = DetectorRule("priority.instead", "T5", Severity.MEDIUM, 0.5, "Demands to replace all other tools")
-_UNLESS: Final = DetectorRule("priority.unless", "T1", Severity.MEDIUM, 0.35, "Makes its call a condition of answering")
-_WHATEVER: Final = DetectorRule("priority.whatever", "T5", Severity.MEDIUM, 0.45, "Demands to be used for any task")
-_ALWAYS: Final = DetectorRule("priority.always", "T5", Severity.LOW, 0.2, "Demands to be used first")
 DETECTOR: Final = phrase_detector(
     phrases(
-        _BEFORE,
+        "priority.before",
         "BEFORE 2 CALL 2 ANY 1 OTHER|TOOL 1 TOOL",
         "BEFORE 2 ANY 2 OTHER 2 TOOL",
         "BEFORE 1 ANY 1 FILE_WORK",
@@ -32,7 +26,7 @@ DETECTOR: Final = phrase_detector(
         unless=("TOOL 2 OWN_SERVER", "OWN_TOOLS", "BEFORE_OTHERS"),
     ),
     phrases(
-        _UNLESS,
+        "priority.unless",
         "ANY 1 TOOLS 4 BREAKS 6 UNLESS|THIS|WITHOUT",
         "OTHER 1 TOOLS 4 BREAKS",
         "NOBODY|NEVER 1 TOOLS 4 BREAKS",
@@ -40,7 +34,7 @@ DETECTOR: Final = phrase_detector(
         "NEVER 6 TASK 4 UNLESS 5 CALL|READ|SEND",
     ),
     phrases(
-        _WHATEVER,
+        "priority.whatever",
         "REGARDLESS 6 BEGIN_WITH|CALL 2 THIS",
         "MUST 3 CALL 4 EVERYTIME",
         "PREFER 4 EVERYTIME",
@@ -52,7 +46,7 @@ DETECTOR: Final = phrase_detector(
         "WHEN 2 ANY 0 TOOL 6 CALL 6 CALL|SEND|MUST",
     ),
     phrases(
-        _INSTEAD,
+        "priority.instead",
         "INSTEAD 2 ANY 2 TOOLS",
         "NEVER 2 CALL|PREFER 2 ANY|OTHER 2 TOOLS|OTHER",
         "NEVER 2 CALL 1 OTHER _",
@@ -61,7 +55,7 @@ DETECTOR: Final = phrase_detector(
         "PREFER 3 THIS 4 ANY 2 TOOLS",
     ),
     phrases(
-        _ALWAYS,
+        "priority.always",
         "ALWAYS 1 CALL|PREFER 3 FIRST",
         "MUST 3 CALL|CALL 2 FIRST",
         "CALL 3 THIS 3 FIRST",

@@ -6,13 +6,13 @@ Both are normal in a definition, which is written for a model, but not in a repl
 from collections.abc import Iterator
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings, phrases
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings, phrases
 from mcpguard.inspection.detectors.orders.steering import find_foreign_names
 from mcpguard.inspection.texts.texts import DefinitionTexts
 
 _ADDRESSED: Final = phrases(
-    DetectorRule("speaking.addressed", "T11", Severity.MEDIUM, 0.5, "Addresses the model"),
+    "speaking.addressed",
     "MODEL 3 MUST",
     "MODEL 3 NEVER 1 TELL|SPEAK|SHOW|ASK",
     "WHEN 4 MODEL",
@@ -20,24 +20,24 @@ _ADDRESSED: Final = phrases(
     "MODEL 3 FIRST|ALWAYS 2 CALL|SEND|READ",
 )
 _ALL: Final = phrases(
-    DetectorRule("speaking.all", "T11", Severity.MEDIUM, 0.5, "Tells readers to drop prior instructions"),
+    "speaking.all",
     "IGNORE 0 ANY 3 INSTRUCTIONS",
     "IGNORE 1 ANY 2 PREVIOUS 2 INSTRUCTIONS",
     "IGNORE 2 PREVIOUS 2 INSTRUCTIONS 4 TELL|SEND|CALL|READ|DESTROY|INSTEAD",
 )
 _AGREED: Final = phrases(
-    DetectorRule("speaking.agreed", "T11", Severity.MEDIUM, 0.5, "Claims the user's consent"),
+    "speaking.agreed",
     "USER 3 PRESUMED",
     "USER 2 AGREED_ALREADY",
     "~8 USER ANY NO_CONSENT",
     "~9 USER APPROVAL ANY",
 )
 _MEMORY: Final = phrases(
-    DetectorRule("speaking.memory", "T11", Severity.MEDIUM, 0.5, "Persists into other conversations"),
+    "speaking.memory",
     "LASTING_MEMORY",
 )
 _NEXT: Final = phrases(
-    DetectorRule("steering.next", "T12", Severity.HIGH, 0.5, "Directs the model to call another server's tool now"),
+    "steering.next",
     "MUST|ALWAYS 5 CALL 4 FOREIGN",
     "MODEL 5 CALL 4 FOREIGN",
     "CALL 4 FOREIGN 12 CONVERSATION|SECRETS|SECRET_FILE|TALK|INNER",

@@ -6,15 +6,15 @@ Only orders count. A tool whose task is to disable something states that ("Disab
 from collections.abc import Iterator
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings, phrases
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings, phrases
 from mcpguard.inspection.texts.texts import DefinitionTexts
 
 _TOPICS: Final = """
     disable mute toggle set update config setting settings rule rules policy firewall alert approve approval waf
 """
 _OFF: Final = phrases(
-    DetectorRule("safeguard.off", "T1", Severity.HIGH, 0.5, "Disables a safeguard"),
+    "safeguard.off",
     "DISABLE 3 GUARD",
     "GUARD 4 DISABLE",
     "SWITCH 1 GUARD 1 OFF_WORD",
@@ -24,12 +24,12 @@ _OFF: Final = phrases(
     topics=_TOPICS,
 )
 _AGREED: Final = phrases(
-    DetectorRule("safeguard.agreed", "T1", Severity.HIGH, 0.5, "Claims prior consent"),
+    "safeguard.agreed",
     "~7 APPROVAL PRESUMED",
     topics=_TOPICS,
 )
 _TRUST: Final = phrases(
-    DetectorRule("safeguard.trust", "T1", Severity.HIGH, 0.5, "Tells the model to treat tool output as instructions"),
+    "safeguard.trust",
     "RESULTS 3 OBEYED",
     "RESULTS 2 GIVE|FOUND 10 OBEYED",
     "MODEL 2 MUST 2 OBEYED",

@@ -2,22 +2,11 @@
 
 from typing import Final
 
-from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 
-_SECRET: Final = DetectorRule(
-    "secrecy.order",
-    "T1",
-    Severity.CRITICAL,
-    0.9,
-    "Hides actions from the user",
-    hard=True,
-)
-_SILENT: Final = DetectorRule("secrecy.silence", "T1", Severity.HIGH, 0.5, "Tells the model to stay silent")
-_STEALTH: Final = DetectorRule("secrecy.stealth", "T1", Severity.HIGH, 0.65, "Tells the model to act unnoticed")
 DETECTOR: Final = phrase_detector(
     phrases(
-        _SECRET,
+        "secrecy.order",
         "NEVER 1 TELL 2 THIS 4 USER",
         "NEVER 1 TELL 2 USER 3 THIS",
         "NEVER 2 TELL 3 USER _",
@@ -33,7 +22,7 @@ DETECTOR: Final = phrase_detector(
         unless=("WITHOUT 0 TELL 0 THEM",),
     ),
     phrases(
-        _SILENT,
+        "secrecy.silence",
         "NEVER 2 TELL 5 USER",
         "NEVER 1 TELL 3 THIS",
         "USER 3 NEVER 3 KNOW",
@@ -48,7 +37,7 @@ DETECTOR: Final = phrase_detector(
         unless=("OTHER_PARTIES", "WITHOUT 0 TELL 0 THEM"),
     ),
     phrases(
-        _STEALTH,
+        "secrecy.stealth",
         "SECRETLY 3 SEND|CARRY|DESTROY|READ|TAMPER",
         "SEND 4 SECRETLY",
         "SECRETLY 4 CALL 4 TOOL|THIS|NAMED",

@@ -2,17 +2,12 @@
 
 from typing import Final
 
-from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, phrase_detector, phrases
+from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 from mcpguard.inspection.detectors.orders.data_requests import VAULTS
 
-_FILE: Final = DetectorRule("sensitive.path", "T1", Severity.LOW, 0.2, "Names a secrets file")
-_READ: Final = DetectorRule("sensitive.read", "T1", Severity.HIGH, 0.6, "Asks for a secrets file")
-_PASS: Final = DetectorRule("sensitive.pass", "T13", Severity.CRITICAL, 0.85, "Exfiltrates secrets")
-_KEYS: Final = DetectorRule("sensitive.secrets", "T13", Severity.HIGH, 0.5, "Asks for keys, passwords or credentials")
 DETECTOR: Final = phrase_detector(
     phrases(
-        _PASS,
+        "sensitive.pass",
         "READ 6 SECRET_FILE|KEY_FILES 14 SEND|CARRY",
         "SEND|CARRY 6 SECRET_FILE|KEY_FILES 6 PARAMETER|OUTSIDE|URL|EMAIL|ASIDE|TOOL|THIS|USER",
         "READ 6 SECRET_FILE|KEY_FILES 6 ASIDE|PARAMETER",
@@ -24,7 +19,7 @@ DETECTOR: Final = phrase_detector(
         topics="form login fill signin",
     ),
     phrases(
-        _READ,
+        "sensitive.read",
         "READ|CARRY|CALL 6 SECRET_FILE|KEY_FILES",
         "CHANGE|GIVE 6 SECRET_FILE",
         "SECRET_FILE|KEY_FILES 5 READ|SEND|CARRY",
@@ -32,9 +27,9 @@ DETECTOR: Final = phrase_detector(
         "RESULTS 5 SECRET_FILE|KEY_FILES",
         topics=VAULTS,
     ),
-    phrases(_FILE, "SECRET_FILE|KEY_FILES"),
+    phrases("sensitive.path", "SECRET_FILE|KEY_FILES"),
     phrases(
-        _KEYS,
+        "sensitive.secrets",
         "SEND|CARRY 3 ANY|USER 3 SECRETS",
         "READ 1 ANY|USER 3 SECRETS 12 SEND|CARRY|PARAMETER",
         "SECRETS 4 USER|ANY 12 SEND",

@@ -10,22 +10,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from mcpguard.domain.findings import Finding, Severity
-from mcpguard.inspection.detectors.detector import Detector, DetectorRule, Surroundings, phrases
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings, phrases
 from mcpguard.inspection.reading.tokens import words
 from mcpguard.inspection.reading.vocabulary import PhraseHit
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 from mcpguard.policy.lexicon import parts
 
 _STEERS: Final = phrases(
-    DetectorRule(
-        "steering.foreign",
-        "T6",
-        Severity.CRITICAL,
-        0.9,
-        "Steers another server's tool",
-        hard=True,
-    ),
+    "steering.foreign",
     "WHEN|BEFORE|ALWAYS|ANY 4 FOREIGN 8 MUST|SEND|CHANGE|CARRY|CALL|FIRST",
     "TAMPER|IGNORE 6 FOREIGN",
     "INSTEAD 3 FOREIGN",
@@ -34,15 +27,13 @@ _STEERS: Final = phrases(
     "SEND 6 FOREIGN",
 )
 _CALLS: Final = phrases(
-    DetectorRule("steering.calls", "T6", Severity.HIGH, 0.55, "Requests a call of another server's tool"),
+    "steering.calls",
     "MUST|FIRST|ALWAYS 3 CALL 4 FOREIGN",
     "CALL 3 FOREIGN 4 BEFORE|FIRST",
 )
-_MENTIONS: Final = phrases(
-    DetectorRule("steering.mention", "T6", Severity.MEDIUM, 0.35, "Mentions another server's tool"), "FOREIGN"
-)
+_MENTIONS: Final = phrases("steering.mention", "FOREIGN")
 _MAYBE: Final = phrases(
-    DetectorRule("steering.other", "T6", Severity.HIGH, 0.55, "Changes what another tool does"),
+    "steering.other",
     "WHEN 3 STRANGE 4 CALL 10 TAMPER|SEND|EMAIL|RECIPIENT",
     "WHEN 3 STRANGE 4 CALL 5 MUST|FIRST|ALWAYS 3 CHANGE|CALL|SEND|CARRY",
     "WHEN 4 CALL 3 STRANGE 6 TAMPER|SEND|RECIPIENT",
@@ -53,13 +44,13 @@ _MAYBE: Final = phrases(
     "STRANGE 8 TAMPER 1 THIS 1 RESULTS",
 )
 _FORCES: Final = phrases(
-    DetectorRule("steering.forces", "T6", Severity.MEDIUM, 0.1, "Requires a call of another tool"),
+    "steering.forces",
     "MUST 3 FIRST 2 CALL 3 STRANGE",
     "MUST 2 CALL 3 STRANGE 6 FIRST|BEFORE",
     "BEFORE 2 CALL 2 THIS 6 MUST|CALL|FIRST 6 STRANGE",
 )
 _PLACES: Final = phrases(
-    DetectorRule("steering.values", "T6", Severity.HIGH, 0.5, "Sets another tool's arguments"),
+    "steering.values",
     "~14 STRANGE EMAIL BCC|RECIPIENT|TAMPER|CHANGED|MUST",
     "~14 STRANGE NUMBER TAMPER|CHANGED",
     "~10 STRANGE URL TAMPER",
@@ -72,11 +63,11 @@ _PLACES: Final = phrases(
     "CONDUCT 3 STRANGE 3 CHANGE|MUST",
 )
 _REPLACES: Final = phrases(
-    DetectorRule("steering.replaces", "T6", Severity.LOW, 0.25, "Replaces another tool"),
+    "steering.replaces",
     "INSTEAD|REPLACE 2 STRANGE",
 )
 _FORBIDS: Final = phrases(
-    DetectorRule("steering.forbids", "T6", Severity.LOW, 0.25, "Advises against another tool"),
+    "steering.forbids",
     "NEVER 1 CALL 1 STRANGE",
     "STRANGE 5 OFF",
 )
