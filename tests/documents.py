@@ -14,6 +14,7 @@ from mcpguard.guard.traffic.tallies import OTHER
 from mcpguard.settings.document import markdown as settings
 from mcpguard.web.metrics.names import METRICS, Metric, MetricKind
 from tests.cli_document import markdown as cli
+from tests.findings_document import markdown as findings
 from tests.rest_document import markdown as rest
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -159,6 +160,7 @@ DOCUMENTS: Final[Mapping[str, Callable[[], str]]] = {
     "reasons.md": reasons,
     "settings.md": settings,
     "rest.md": lambda: rest(MADE),
+    "findings.md": lambda: findings(MADE),
     "metrics.md": metrics,
     "cli.md": lambda: cli(MADE),
     "decisions/README.md": decisions,

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+_ANOTHERS_TOOL: Final = "another server's tool"
+"""What a title says instead of the name of a tool, which only the finding knows."""
 FLAGGED: Final = 40
 """The risk from which on something is flagged."""
 
@@ -73,6 +75,14 @@ class InspectionFindings:
     @property
     def flagged(self) -> bool:
         return self.hard or self.risk >= FLAGGED
+
+
+def sentence_parts(title: str, about: str) -> tuple[str, str, str]:
+    """Return a title in which the other server's tool is named: what stands before the name, the name, what follows."""
+    if not about:
+        return title, "", ""
+    before, names_one, after = title.partition(_ANOTHERS_TOOL)
+    return (before, about, after) if names_one else (f"{title}: ", about, "")
 
 
 def finding_weight(finding: Finding) -> tuple[bool, int, float]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from mcpguard.cli.servers.server_tables import finding_line
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, moment, print_answer, print_json, print_table
 from mcpguard.cli.shared.guard_client import GuardClient
 from mcpguard.cli.shared.options import Reason
@@ -85,7 +86,8 @@ def _rows(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if call["meta"] is not None:
         yield "_meta", _arguments(call["meta"])
     for finding in call["findings"]:
-        yield "finding", finding["title"]
+        yield "finding", finding_line(finding)
+        yield "why", finding["why"]
     if call["by"]:
         yield "answered by", call["by"]
         yield "reason", call["why"]

@@ -12,7 +12,7 @@ from mcpguard.cli.shared.common import moment, warn
 from mcpguard.cli.shared.guard_client import GuardClient, server_path
 from mcpguard.codec.capability_keys import write_key
 from mcpguard.domain.decisions import SERVER_ITSELF
-from mcpguard.domain.findings import Severity, is_grave
+from mcpguard.domain.findings import Severity, is_grave, sentence_parts
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.domain.servers.needs import Need
 from mcpguard.domain.servers.upstreams import Origin
@@ -53,6 +53,7 @@ def first_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "not read", f"it {UNREAD}: {', '.join(server['unread_itself'])}"
     for finding in server["findings"]:
         yield "finding", f"{finding_line(finding)} at {finding['evidence']['path']}"
+        yield from finding_lines(finding)
 
 
 def further_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -131,8 +132,18 @@ def risk(of: dict[str, Any]) -> str:
 
 def finding_line(finding: dict[str, Any]) -> str:
     mark = ", hard" if finding["hard"] else ""
-    about = f": {finding['about']}" if finding["about"] else ""
-    return f"{finding['severity']}{mark}: {finding['title']}{about} ({finding['rule']})"
+    said = "".join(sentence_parts(finding["title"], finding["about"]))
+    return f"{finding['severity']}{mark}: {said} ({finding['rule']})"
+
+
+def finding_lines(finding: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What helps to judge a finding, each with a word for it: the words at its place, what they decode to, and why."""
+    if finding["excerpt"]:
+        yield "words", finding["excerpt"]
+    for each in finding["decoded"]:
+        yield "decoded", f"{each['encoding']}: {each['text']}"
+    if finding["why"]:
+        yield "why", finding["why"]
 
 
 def findings(of: dict[str, Any]) -> str:

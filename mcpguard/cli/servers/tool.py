@@ -7,7 +7,7 @@ import typer
 
 from mcpguard.cli.servers import tool_decisions
 from mcpguard.cli.servers.choices import Capability, key_of, split_reference, waiting
-from mcpguard.cli.servers.server_tables import finding_line, findings, risk, short, warn_if_cut
+from mcpguard.cli.servers.server_tables import finding_line, finding_lines, findings, risk, short, warn_if_cut
 from mcpguard.cli.servers.tool_ready import ready
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, moment, print_json, print_lines, print_table, warn
 from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, server_path
@@ -159,12 +159,11 @@ def _rows(server: str, capability: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _places(findings: list[dict[str, Any]]) -> Iterator[str]:
-    """Each finding, with its place in the definition."""
+    """Each finding, with its place in the definition, the words there, what they decode to, and why it matters."""
     for finding in findings:
         evidence = finding["evidence"]
         yield f"{finding_line(finding)} at {evidence['path']} [{evidence['start']}:{evidence['end']}]"
-        if finding["excerpt"]:
-            yield f"    {finding['excerpt']}"
+        yield from (f"    {word}: {said}" for word, said in finding_lines(finding))
 
 
 def _print(given: str | None, option: str) -> str | None:

@@ -22,7 +22,6 @@ from mcpguard.domain.findings import InspectionFindings
 from mcpguard.domain.json import Json
 from mcpguard.domain.servers.identity import is_code
 from mcpguard.domain.servers.launches import DeclaredServer, Launch, Profile, RemoteLaunch, StdioLaunch
-from mcpguard.domain.servers.listings import INSTRUCTIONS
 from mcpguard.domain.servers.needs import NeedSign
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Identity
@@ -38,10 +37,10 @@ from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import SandboxStatus
 from mcpguard.guard.servers.tool_effects import EffectReader, ToolEffects
+from mcpguard.inspection.definitions.told_findings import reasoned, told_findings, told_launch_findings
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.diff.clipping import clip, value_as_text
 from mcpguard.inspection.diff.diff import compare_definitions
-from mcpguard.inspection.diff.excerpts import cut_excerpt
 from mcpguard.inspection.diff.shown_values import as_json as diff_as_json
 from mcpguard.inspection.diff.shown_values import render_lines
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command, shown_url
@@ -100,7 +99,7 @@ class ServerQueries:
         told = await self._effects.by_fingerprint(known.pins.values())
         upstream = known.upstream
         observed = upstream.identity.observed if upstream.identity else None
-        left = known.unread_approvals()
+        left, launch = known.unread_approvals(), _launch(known.declared)
         status = asdict(self._servers.status_of(known))
         if upstream.inspection is not None and status["failed_inspection"] is not None:
             status["failed_inspection"]["wrote"] = list(upstream.inspection.wrote)
@@ -112,14 +111,14 @@ class ServerQueries:
             "observed": observed.text if observed else None,
             "artifact": upstream.artifact,
             "approved": _identity(upstream.approved),
-            "launch": _launch(known.declared),
+            "launch": launch,
             "confinement": self._confinement(known.declared.launch, await self._needing.signs(known, told)),
             "requested": [asdict(each) for each in known.declared.requests],
             "may_ask": sorted(upstream.may_ask),
             "prefixes": list(upstream.prefixes),
             "screening": self._servers.screening(name).value,
             "screening_decided": upstream.screening is not None,
-            "findings": [as_json(each) for each in known.own_findings.findings],
+            "findings": told_launch_findings(known.own_findings.findings, launch),
             "unread_itself": sorted(left.get(None, ())),
             "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told, left),
         }
@@ -213,17 +212,15 @@ def _findings_differ(before: object, after: object, surroundings: Surroundings) 
     """The findings that only one of two versions has. Both are inspected now, beside the same other tools."""
     old, new = definition_findings(before, surroundings).findings, definition_findings(after, surroundings).findings
     return {
-        "new": [as_json(each) for each in new if each.rule not in {other.rule for other in old}],
-        "gone": [as_json(each) for each in old if each.rule not in {other.rule for other in new}],
+        "new": [reasoned(each) for each in new if each.rule not in {other.rule for other in old}],
+        "gone": [reasoned(each) for each in old if each.rule not in {other.rule for other in new}],
     }
 
 
 def _shown(definition: bytes, found: InspectionFindings) -> tuple[str, list[Json]]:
-    """A definition as text, and its findings, each with an excerpt of its place."""
+    """A definition as text, and its findings, each with an excerpt of its place and what that decodes to."""
     said = read_back(definition)
-    whole = {INSTRUCTIONS: said} if isinstance(said, str) else said
-    places = [{**as_json(each), "excerpt": cut_excerpt(whole, each.evidence)} for each in found.findings]
-    return clip(value_as_text(said), MOST_SHOWN), places
+    return clip(value_as_text(said), MOST_SHOWN), told_findings(found.findings, said)
 
 
 def _capabilities(

@@ -54,6 +54,8 @@ def _rule(rule: DetectorRule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": rule.why},
+        "help": {"text": rule.why},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"tags": [rule.threat], "precision": "very-high" if rule.hard else "medium"},
     }

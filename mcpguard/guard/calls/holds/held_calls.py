@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from mcpguard.codec.findings import as_json
 from mcpguard.codec.strict import parse
 from mcpguard.domain.calls.holds import HeldCall
 from mcpguard.domain.calls.records import RecordKind
@@ -18,6 +17,7 @@ from mcpguard.domain.decisions import Decision
 from mcpguard.domain.json import Json
 from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
 from mcpguard.guard.servers.registry import Registry
+from mcpguard.inspection.definitions.told_findings import reasoned
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import records
@@ -101,7 +101,7 @@ class HeldCalls:
             "run": asking.run or None,
             "program": [each.as_json() for each in asking.program],
             **_read(arguments),
-            "findings": [as_json(finding) for finding in found],
+            "findings": [reasoned(finding) for finding in found],
             "by": hold.by or None,
             "why": hold.why or None,
         }

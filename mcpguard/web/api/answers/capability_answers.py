@@ -9,7 +9,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.inspection.diff.shown_values import ShownChange
 from mcpguard.web.api.answers.answer import ApiAnswer, Fingerprint, Moment
-from mcpguard.web.api.answers.finding_answers import FindingAnswer, FindingShownAnswer
+from mcpguard.web.api.answers.finding_answers import FindingAnswer, FindingReasonedAnswer, FindingShownAnswer
 
 
 class CapabilityListedAnswer(ApiAnswer):
@@ -66,8 +66,8 @@ class CapabilityAnswer(CapabilityListedAnswer):
 class FindingsDifferAnswer(ApiAnswer):
     """The findings that only one of two versions has."""
 
-    new: list[FindingAnswer]
-    gone: list[FindingAnswer]
+    new: list[FindingReasonedAnswer]
+    gone: list[FindingReasonedAnswer]
 
 
 class DifferenceAnswer(ApiAnswer):

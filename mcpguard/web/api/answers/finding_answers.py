@@ -32,10 +32,27 @@ class FindingAnswer(ApiAnswer):
     about: Annotated[str, Field(description="Untrusted: written by the server.")] = ""
 
 
-class FindingShownAnswer(FindingAnswer):
-    """A finding with an excerpt of the text at its place, hidden characters made visible."""
+class FindingReasonedAnswer(FindingAnswer):
+    """A finding with a sentence that says why it matters and what to look at. `why`: constant text of the guard."""
+
+    why: str
+
+
+class DecodedTextAnswer(ApiAnswer):
+    """What encoded text decodes to, cut, with hidden characters made visible. `encoding`: a word of the guard."""
+
+    encoding: str
+    text: Annotated[str, Field(description="Untrusted: written by the server.")]
+
+
+class FindingShownAnswer(FindingReasonedAnswer):
+    """A finding with an excerpt of the text at its place, hidden characters made visible.
+
+    `decoded`: what that text decodes to, layer by layer, where the finding is about encoded text.
+    """
 
     excerpt: Annotated[str, Field(description="Untrusted: written by the server.")]
+    decoded: list[DecodedTextAnswer]
 
 
 class TitleAnswer(ApiAnswer):

@@ -7,7 +7,7 @@ from pydantic import Field
 from mcpguard.domain.calls.calls import Face, Sensitivity
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.web.api.answers.answer import ApiAnswer, Fingerprint, Moment, Next
-from mcpguard.web.api.answers.finding_answers import FindingAnswer
+from mcpguard.web.api.answers.finding_answers import FindingReasonedAnswer
 from mcpguard.web.api.answers.program_answers import NamedToolAnswer
 
 
@@ -49,7 +49,7 @@ class HeldCallAnswer(ApiAnswer):
     program: Annotated[list[NamedToolAnswer], Field(description="The tools that this program names.")]
     arguments: Annotated[Any, Field(description="The arguments, with secrets masked; null if not kept.")]
     meta: Annotated[Any, Field(description="The `_meta` that the server would get, with secrets masked; null if none.")]
-    findings: list[FindingAnswer]
+    findings: list[FindingReasonedAnswer]
     by: str | None
     why: str | None
 

@@ -12,7 +12,7 @@ from mcpguard.domain.servers.needs import Need
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.web.api.answers.answer import ApiAnswer, Fingerprint, Moment, Next
 from mcpguard.web.api.answers.capability_answers import CapabilityListedAnswer
-from mcpguard.web.api.answers.finding_answers import FindingAnswer
+from mcpguard.web.api.answers.finding_answers import FindingShownAnswer
 
 
 class FailedInspectionAnswer(ApiAnswer):
@@ -180,7 +180,7 @@ class ServerAnswer(ServerListedAnswer):
         list[str],
         Field(description="Where it is approved: the rules of grave findings in its launch that no reviewer has read."),
     ]
-    findings: list[FindingAnswer]
+    findings: list[FindingShownAnswer]
     capabilities: list[CapabilityListedAnswer]
 
 

@@ -15,7 +15,7 @@ from fastapi.responses import Response
 
 from mcpguard.domain.capabilities import FINGERPRINT, Capability, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import Actor, Answer, CapabilityKey, Decision, Unknown
-from mcpguard.domain.findings import Finding, InspectionFindings
+from mcpguard.domain.findings import InspectionFindings
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
@@ -26,7 +26,7 @@ from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice, principal
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.choices import careful_effect
-from mcpguard.web.pages.servers.evidence import cut_out, marks
+from mcpguard.web.pages.servers.evidence import NumberedFinding, marks, numbered, with_decoded
 from mcpguard.web.pages.servers.one_server import OneServer
 from mcpguard.web.pages.servers.raw import raw
 
@@ -67,7 +67,9 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             one=said,
             tag=tag,
             raw=shown,
-            numbered=_numbered(found, said["definition"], {mark.number for mark in shown.marks} if shown else set()),
+            numbered=_numbered(
+                key, found, said["definition"], {mark.number for mark in shown.marks} if shown else set()
+            ),
             diff=await _diff(guard, request, name, key, said),
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
             to_read=" ".join(sorted(grave_rules(known, key))),
@@ -115,12 +117,15 @@ def url_of(name: str, key: CapabilityKey, **more: str) -> str:
     return f"/servers/{name}/capability?" + urlencode({"kind": key[0].value, "name": key[1], **more})
 
 
-def _numbered(found: InspectionFindings, definition: object, placed: set[int]) -> list[tuple[int, Finding, bool, str]]:
+def _numbered(
+    key: CapabilityKey, found: InspectionFindings, definition: object, placed: set[int]
+) -> list[NumberedFinding]:
     """Return the findings in their order: each with its number, and an excerpt where it has no mark on the page."""
-    return [
-        (number, each, number in placed, "" if number in placed else cut_out(definition, each.evidence))
+    every = (
+        numbered(number, each, key, definition, placed=number in placed)
         for number, each in enumerate(found.findings, 1)
-    ]
+    )
+    return list(with_decoded(every, {key: definition}))
 
 
 def _typed(given: SentForm, problem: PageProblem) -> Json:

@@ -6,15 +6,16 @@ Rules kept here:
 3. A page is bounded: it says what is left out of a text, or of the page.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import CapabilityKey
-from mcpguard.domain.findings import Evidence, Finding, InspectionFindings, Severity
+from mcpguard.domain.findings import Finding, InspectionFindings, Severity, sentence_parts
 from mcpguard.domain.servers.listings import INSTRUCTIONS
 from mcpguard.guard.servers.registry import ServerState
+from mcpguard.inspection.definitions.told_findings import MOST_DECODED, DecodedText, decoded_texts, reason_of, whole
 from mcpguard.inspection.diff.excerpts import cut_excerpt, text_at
 from mcpguard.text.visible import hides
 from mcpguard.web.visible_text import FindingMark
@@ -35,7 +36,7 @@ _BRIEF: Final = frozenset({_NAME, "/uri", "/uriTemplate"})
 @dataclass(frozen=True, slots=True)
 class NumberedFinding:
     """A finding with its number. `key` is its capability, None for the launch; `placed` tells whether it is marked on
-    the page; `excerpt` is what it points to if not.
+    the page; `excerpt` is what it points to if not. `decoded` is what encoded text there decodes to.
     """
 
     number: int
@@ -43,6 +44,17 @@ class NumberedFinding:
     key: CapabilityKey | None
     placed: bool
     excerpt: str
+    decoded: tuple[DecodedText, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """Why it matters; "" for a rule of an earlier version."""
+        return reason_of(self.finding)
+
+    @property
+    def sentence(self) -> tuple[str, str, str]:
+        """Its title in three parts, the second of which is the name of another server's tool, if any."""
+        return sentence_parts(self.finding.title, self.finding.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,7 @@ def server_evidence(known: ServerState, definitions: Mapping[CapabilityKey, obje
     )
     kept = {(each.key, each.path): len(each.text) for each in wells[:MOST_WELLS]}
     findings = tuple(_numbered(number, each, key, definitions, kept) for number, each, key in shown)
+    findings = tuple(with_decoded(findings, definitions))
     flagged = {key for key, path in kept if path in (_DESCRIPTION, "/" + INSTRUCTIONS)}
     rest = [key for key in sorted(definitions) if key not in flagged and _described(definitions, key)]
     folded = tuple(_described_well(definitions, key) for key in rest[:MOST_FOLDED])
@@ -112,10 +125,21 @@ def mark(number: int, found: Finding) -> FindingMark:
     return FindingMark(found.evidence.start, found.evidence.end, number, found.severity.value)
 
 
-def cut_out(definition: object, evidence: Evidence) -> str:
-    """Return an excerpt of what a finding points to."""
-    whole = {INSTRUCTIONS: definition} if isinstance(definition, str) else definition
-    return cut_excerpt(whole, evidence)
+def numbered(number: int, found: Finding, key: CapabilityKey, definition: object, *, placed: bool) -> NumberedFinding:
+    """Return a finding in a definition with its number, and an excerpt where it is not marked on the page."""
+    excerpt = "" if placed else cut_excerpt(whole(definition), found.evidence)
+    return NumberedFinding(number, found, key, placed, excerpt)
+
+
+def with_decoded(
+    findings: Iterable[NumberedFinding], definitions: Mapping[CapabilityKey, object]
+) -> Iterator[NumberedFinding]:
+    """Yield the findings with what encoded text at their place decodes to, of as many as there is time for."""
+    left = MOST_DECODED
+    for each in findings:
+        decoded = () if each.key is None or not left else decoded_texts(definitions.get(each.key), each.finding)
+        left -= bool(decoded)
+        yield replace(each, decoded=decoded) if decoded else each
 
 
 def worse(found: Finding) -> tuple[int, bool, float]:
@@ -148,12 +172,12 @@ def _numbered(
     if key is None:
         return NumberedFinding(number, found, None, place.start < place.end, "")
     placed = place.start < place.end <= kept.get((key, place.path), 0)
-    return NumberedFinding(number, found, key, placed, "" if placed else cut_out(definitions.get(key), place))
+    return numbered(number, found, key, definitions.get(key), placed=placed)
 
 
 def _text(definitions: Mapping[CapabilityKey, object], key: CapabilityKey, path: str) -> str:
     definition = definitions.get(key)
-    return text_at({INSTRUCTIONS: definition} if isinstance(definition, str) else definition, path) or ""
+    return text_at(whole(definition), path) or ""
 
 
 def _described(definitions: Mapping[CapabilityKey, object], key: CapabilityKey) -> bool:

@@ -9,11 +9,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.decisions import CapabilityKey
-from mcpguard.domain.findings import Finding, Severity
+from mcpguard.domain.findings import Finding, Severity, sentence_parts
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.servers.registry import ServerState
+from mcpguard.inspection.definitions.told_findings import reason_of
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.paging import part
@@ -76,6 +77,7 @@ def findings(guard: Guard, desk: Console) -> APIRouter:
             all=len(all_),
             counts=_counts(all_, wanted),
             wanted=wanted,
+            why=reason_of(found.of[0][1]) if wanted.rule and found.of else "",
             more=wanted.url(start=found.next) if found.next else "",
             first=wanted.url() if found.start else "",
         )
@@ -84,7 +86,8 @@ def findings(guard: Guard, desk: Console) -> APIRouter:
 
 
 def _row(known: ServerState, found: Finding, key: CapabilityKey | None) -> Json:
-    return {"known": known, "finding": found, "key": key, "path": path_of(known.name)}
+    sentence = sentence_parts(found.title, found.about)
+    return {"known": known, "finding": found, "sentence": sentence, "key": key, "path": path_of(known.name)}
 
 
 def _counts(

@@ -1,0 +1,38 @@
+"""docs/findings.md: every rule of inspection and screening, and why it matters (`tests.documents`)."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
+
+
+def markdown(made: str) -> str:
+    """Return the document. `made` says where it comes from."""
+    return "\n".join(
+        (
+            "# Findings",
+            "",
+            made,
+            "",
+            "What inspection finds in definitions and launches, and screening in replies: what is done, why that matters,",
+            "and what to look at. [Detection](detection.md) and [screening](screening.md) say how. *Confidence* is how",
+            "likely a definition that breaks only this rule is an attack; *in replies* is what the rule weighs among",
+            "other signs in a reply, where it is weighed. A *hard* rule flags alone. Pages, `mcpguard tool show` and REST",
+            "show the title, the reason, the words at the place, and what encoded words decode to.",
+            *(line for name, rules in groupby(RULES.values(), lambda rule: rule.section) for line in _part(name, rules)),
+            "",
+        )
+    )
+
+
+def _part(name: str, rules: Iterable[DetectorRule]) -> Iterator[str]:
+    yield from ("", f"## {name}", "", "| rule | finding | why it matters | severity | confidence | in replies | threat |")
+    yield "|---|---|---|---|---|---|---|"
+    yield from map(_row, rules)
+
+
+def _row(rule: DetectorRule) -> str:
+    severity = f"{rule.severity}, hard" if rule.hard else rule.severity
+    weight = "" if rule.in_replies is None else f"{rule.in_replies:g}"
+    title = rule.title.replace("<", "`<").replace(">", ">`")
+    return f"| `{rule.id}` | {title} | {rule.why} | {severity} | {rule.confidence:g} | {weight} | {rule.threat} |"
