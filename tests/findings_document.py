@@ -8,25 +8,27 @@ from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 
 def markdown(made: str) -> str:
     """Return the document. `made` says where it comes from."""
+    parts = groupby(RULES.values(), lambda rule: rule.section)
     return "\n".join(
         (
             "# Findings",
             "",
             made,
             "",
-            "What inspection finds in definitions and launches, and screening in replies: what is done, why that matters,",
+            "What inspection finds in definitions and launches, and screening in replies: what is done, why it matters,",
             "and what to look at. [Detection](detection.md) and [screening](screening.md) say how. *Confidence* is how",
             "likely a definition that breaks only this rule is an attack; *in replies* is what the rule weighs among",
-            "other signs in a reply, where it is weighed. A *hard* rule flags alone. Pages, `mcpguard tool show` and REST",
-            "show the title, the reason, the words at the place, and what encoded words decode to.",
-            *(line for name, rules in groupby(RULES.values(), lambda rule: rule.section) for line in _part(name, rules)),
+            "other signs in a reply, where it is weighed. A *hard* rule flags alone. Pages, `mcpguard tool show` and",
+            "REST show the title, the reason, the words at the place, and what encoded words decode to.",
+            *(line for name, rules in parts for line in _part(name, rules)),
             "",
         )
     )
 
 
 def _part(name: str, rules: Iterable[DetectorRule]) -> Iterator[str]:
-    yield from ("", f"## {name}", "", "| rule | finding | why it matters | severity | confidence | in replies | threat |")
+    yield from ("", f"## {name}", "")
+    yield "| rule | finding | why it matters | severity | confidence | in replies | threat |"
     yield "|---|---|---|---|---|---|---|"
     yield from map(_row, rules)
 

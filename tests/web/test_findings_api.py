@@ -11,6 +11,7 @@ from mcpguard.domain.findings import InspectionFindings
 from mcpguard.domain.people import Role
 from mcpguard.guard.servers.listed_findings import ListedFindings, definition_findings
 from mcpguard.inspection.detectors.detector import Surroundings
+from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.web.api.etag_responses import server_response
 from tests.web.rest import browser
 from tests.web.reviewing import POISONED, SERVERS, inspected, said, tool
@@ -18,6 +19,8 @@ from tests.world import World
 
 pytestmark = pytest.mark.anyio
 FINDING = {"rule", "threat", "severity", "confidence", "hard", "title", "evidence", "about"}
+RULE = "encoded.order"
+SHOWN = FINDING | {"why", "excerpt", "decoded"}
 
 
 async def test_a_server_says_its_risk_and_each_capability_what_was_found_in_it(guard: World) -> None:
@@ -28,7 +31,8 @@ async def test_a_server_says_its_risk_and_each_capability_what_was_found_in_it(g
     assert all(each["evidence"].keys() == {"path", "start", "end"} for each in forecast["findings"])
     assert forecast["flagged"]
     instructions = next(each for each in server["capabilities"] if each["kind"] == "instructions")
-    assert server["findings"] == instructions["findings"] != []
+    assert [{key: each[key] for key in FINDING} for each in server["findings"]] == instructions["findings"] != []
+    assert all(each["why"] for each in server["findings"])
     listed = said(await guard.operator.get(SERVERS))["servers"][0]
     assert (listed["risk"], listed["flagged"]) == (server["risk"], True)
     assert server["risk"] == max(each["risk"] for each in server["capabilities"])
@@ -51,6 +55,7 @@ async def test_what_is_found_in_a_launch_is_known_before_anything_runs_and_recor
     server = said(await guard.operator.get(f"{SERVERS}/notes"))
     (finding,) = server["findings"]
     assert (finding["rule"], finding["evidence"]["path"]) == ("launch.unversioned", "/arguments/0")
+    assert (finding["excerpt"], finding["why"]) == ("some-package", RULES["launch.unversioned"].why)
     assert (server["risk"], server["flagged"], server["capabilities"]) == (10, False, [])
     assert [each["rules"] for each in guard.said() if each["kind"] == "admitted"] == ["launch.unversioned"]
     await guard.operator.patch(f"{SERVERS}/notes", json={"revision": 1, "patch": {"command": "sh"}})
@@ -68,13 +73,27 @@ async def test_a_capability_shows_each_place_and_what_was_found_in_each_version(
     await inspected(guard, "weather", **POISONED)
     query = {"kind": "tool", "name": "forecast"}
     one = said(await guard.operator.get(f"{SERVERS}/weather/capability", params=query))
-    assert all(each.keys() == FINDING | {"excerpt"} for each in one["findings"])
+    assert all(each.keys() == SHOWN for each in one["findings"])
+    assert all(each["why"] == RULES[each["rule"]].why for each in one["findings"])
     assert any("⟨»⟩" in each["excerpt"] for each in one["findings"])
     (version,) = one["versions"]
     assert version["findings"] == [{key: each[key] for key in FINDING} for each in one["findings"]]
     assert version["risk"] == one["risk"]
     diff = said(await guard.operator.get(f"{SERVERS}/weather/capability/diff", params=query))
     assert diff["findings"] == {"new": [], "gone": []}
+
+
+async def test_encoded_text_is_shown_beside_what_it_decodes_to(guard: World) -> None:
+    server = await inspected(guard, "weather", **POISONED)
+    hiding = {each["name"] for each in server["capabilities"] for one in each["findings"] if one["rule"] == RULE}
+    assert hiding
+    for name in hiding:
+        query = {"kind": "tool", "name": name}
+        one = said(await guard.operator.get(f"{SERVERS}/weather/capability", params=query))
+        for each in one["findings"]:
+            if each["rule"] == RULE:
+                assert each["decoded"][0]["encoding"] in {"base64", "tag characters"}
+                assert " " in each["decoded"][0]["text"]
 
 
 async def test_nobody_waits_while_a_server_is_shown_in_which_very_much_was_found(guard: World) -> None:
