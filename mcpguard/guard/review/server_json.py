@@ -37,7 +37,7 @@ from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import SandboxStatus
 from mcpguard.guard.servers.tool_effects import EffectReader, ToolEffects
-from mcpguard.inspection.definitions.told_findings import reasoned, told_findings, told_launch_findings
+from mcpguard.inspection.definitions.told_findings import finding_with_reason, told_findings, told_launch_findings
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.diff.clipping import clip, value_as_text
 from mcpguard.inspection.diff.diff import compare_definitions
@@ -212,8 +212,8 @@ def _findings_differ(before: object, after: object, surroundings: Surroundings) 
     """The findings that only one of two versions has. Both are inspected now, beside the same other tools."""
     old, new = definition_findings(before, surroundings).findings, definition_findings(after, surroundings).findings
     return {
-        "new": [reasoned(each) for each in new if each.rule not in {other.rule for other in old}],
-        "gone": [reasoned(each) for each in old if each.rule not in {other.rule for other in new}],
+        "new": [finding_with_reason(each) for each in new if each.rule not in {other.rule for other in old}],
+        "gone": [finding_with_reason(each) for each in old if each.rule not in {other.rule for other in new}],
     }
 
 

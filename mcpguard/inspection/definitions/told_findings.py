@@ -42,7 +42,7 @@ def reason_of(finding: Finding) -> str:
     return rule.why if rule else ""
 
 
-def whole(definition: object) -> object:
+def whole_definition(definition: object) -> object:
     """Return a definition as findings point into it: instructions, which are only a text, as a member."""
     return {INSTRUCTIONS: definition} if isinstance(definition, str) else definition
 
@@ -52,7 +52,7 @@ def decoded_texts(definition: object, finding: Finding) -> tuple[DecodedText, ..
     if not finding.rule.startswith(_ENCODED):
         return ()
     place = finding.evidence
-    text = text_at(whole(definition), place.path)
+    text = text_at(whole_definition(definition), place.path)
     if text is None or not 0 <= place.start < place.end <= len(text):
         return ()
     run = Text(place.path, text[place.start : place.end][:_LONGEST_RUN])
@@ -67,7 +67,7 @@ def told_findings(findings: Iterable[Finding], definition: object) -> list[dict[
     for each in findings:
         decoded = decoded_texts(definition, each) if left else ()
         left -= bool(decoded)
-        told.append(_told(each, cut_excerpt(whole(definition), each.evidence), decoded))
+        told.append(_told(each, cut_excerpt(whole_definition(definition), each.evidence), decoded))
     return told
 
 
@@ -76,14 +76,14 @@ def told_launch_findings(findings: Iterable[Finding], launch: object) -> list[di
     return [_told(each, _words_at(launch, each.evidence.path), ()) for each in findings]
 
 
-def reasoned(finding: Finding) -> dict[str, Any]:
+def finding_with_reason(finding: Finding) -> dict[str, Any]:
     """Return a finding as programs get it, with why it matters."""
     return {**as_json(finding), "why": reason_of(finding)}
 
 
 def _told(finding: Finding, excerpt: str, decoded: Iterable[DecodedText]) -> dict[str, Any]:
     texts = [{"encoding": each.encoding, "text": each.text} for each in decoded]
-    return {**reasoned(finding), "excerpt": excerpt, "decoded": texts}
+    return {**finding_with_reason(finding), "excerpt": excerpt, "decoded": texts}
 
 
 def _words_at(launch: object, path: str) -> str:

@@ -17,7 +17,7 @@ from mcpguard.domain.decisions import Decision
 from mcpguard.domain.json import Json
 from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
 from mcpguard.guard.servers.registry import Registry
-from mcpguard.inspection.definitions.told_findings import reasoned
+from mcpguard.inspection.definitions.told_findings import finding_with_reason
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import records
@@ -101,7 +101,7 @@ class HeldCalls:
             "run": asking.run or None,
             "program": [each.as_json() for each in asking.program],
             **_read(arguments),
-            "findings": [reasoned(finding) for finding in found],
+            "findings": [finding_with_reason(finding) for finding in found],
             "by": hold.by or None,
             "why": hold.why or None,
         }

@@ -6,7 +6,7 @@ The foreign names are compiled once for all definitions with the same surroundin
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -72,6 +72,7 @@ _FORBIDS: Final = phrases(
     "STRANGE 5 OFF",
 )
 _SOFT: Final = (_CALLS, _MENTIONS, _MAYBE, _FORCES, _PLACES, _REPLACES, _FORBIDS)
+_ABOUT_FOREIGN: Final = (_CALLS, _MENTIONS)
 _SHORT: Final = 7
 _LONGEST: Final = 128
 """Characters of the longest name that is searched for in a text."""
@@ -95,11 +96,21 @@ def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Find
             continue
         more = {"FOREIGN": _foreign(text, foreign, mine), "STRANGE": _strange(text, known)}
         if finding := _STEERS.find_in(text, more):
-            yield finding
+            yield _naming(finding, text, more["FOREIGN"], surroundings, mine)
             continue
         for each in _SOFT:
             if finding := each.find_in(text, more):
-                yield finding
+                yield _naming(finding, text, more["FOREIGN"], surroundings, mine) if each in _ABOUT_FOREIGN else finding
+
+
+def _naming(finding: Finding, text: Text, hits: list[PhraseHit], surroundings: Surroundings, mine: str) -> Finding:
+    """Return the finding with the first of other servers' tools that stands at its place."""
+    place, names = finding.evidence, _names(surroundings.foreign)
+    there = (hit for hit in hits if place.start <= text.evidence_of(hit).start < place.end)
+    hit = next(there, hits[0])
+    name = min(names.of[tuple(text.tokens.words[hit.first : hit.last + 1])] - {mine})
+    server = min(server for server, tools in surroundings.others.items() if name in tools)
+    return replace(finding, about=f"{server}:{name}")
 
 
 @lru_cache(maxsize=4)

@@ -26,9 +26,9 @@ from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice, principal
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.choices import careful_effect
-from mcpguard.web.pages.servers.evidence import NumberedFinding, marks, numbered, with_decoded
+from mcpguard.web.pages.servers.evidence import NumberedFinding, finding_with_number, marks, with_decoded
 from mcpguard.web.pages.servers.one_server import OneServer
-from mcpguard.web.pages.servers.raw import raw
+from mcpguard.web.pages.servers.raw import Raw, raw
 
 CALLS: Final = 10
 NOTHING: Final = SentForm([])
@@ -67,9 +67,7 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             one=said,
             tag=tag,
             raw=shown,
-            numbered=_numbered(
-                key, found, said["definition"], {mark.number for mark in shown.marks} if shown else set()
-            ),
+            numbered=_numbered(key, found, said["definition"], shown),
             diff=await _diff(guard, request, name, key, said),
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
             to_read=" ".join(sorted(grave_rules(known, key))),
@@ -118,11 +116,12 @@ def url_of(name: str, key: CapabilityKey, **more: str) -> str:
 
 
 def _numbered(
-    key: CapabilityKey, found: InspectionFindings, definition: object, placed: set[int]
+    key: CapabilityKey, found: InspectionFindings, definition: object, shown: Raw | None
 ) -> list[NumberedFinding]:
     """Return the findings in their order: each with its number, and an excerpt where it has no mark on the page."""
+    placed = {mark.number for mark in shown.marks} if shown else set[int]()
     every = (
-        numbered(number, each, key, definition, placed=number in placed)
+        finding_with_number(number, each, key, definition, placed=number in placed)
         for number, each in enumerate(found.findings, 1)
     )
     return list(with_decoded(every, {key: definition}))

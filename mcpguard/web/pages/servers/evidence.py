@@ -15,7 +15,13 @@ from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.findings import Finding, InspectionFindings, Severity, sentence_parts
 from mcpguard.domain.servers.listings import INSTRUCTIONS
 from mcpguard.guard.servers.registry import ServerState
-from mcpguard.inspection.definitions.told_findings import MOST_DECODED, DecodedText, decoded_texts, reason_of, whole
+from mcpguard.inspection.definitions.told_findings import (
+    MOST_DECODED,
+    DecodedText,
+    decoded_texts,
+    reason_of,
+    whole_definition,
+)
 from mcpguard.inspection.diff.excerpts import cut_excerpt, text_at
 from mcpguard.text.visible import hides
 from mcpguard.web.visible_text import FindingMark
@@ -125,9 +131,11 @@ def mark(number: int, found: Finding) -> FindingMark:
     return FindingMark(found.evidence.start, found.evidence.end, number, found.severity.value)
 
 
-def numbered(number: int, found: Finding, key: CapabilityKey, definition: object, *, placed: bool) -> NumberedFinding:
+def finding_with_number(
+    number: int, found: Finding, key: CapabilityKey, definition: object, *, placed: bool
+) -> NumberedFinding:
     """Return a finding in a definition with its number, and an excerpt where it is not marked on the page."""
-    excerpt = "" if placed else cut_excerpt(whole(definition), found.evidence)
+    excerpt = "" if placed else cut_excerpt(whole_definition(definition), found.evidence)
     return NumberedFinding(number, found, key, placed, excerpt)
 
 
@@ -172,12 +180,12 @@ def _numbered(
     if key is None:
         return NumberedFinding(number, found, None, place.start < place.end, "")
     placed = place.start < place.end <= kept.get((key, place.path), 0)
-    return numbered(number, found, key, definitions.get(key), placed=placed)
+    return finding_with_number(number, found, key, definitions.get(key), placed=placed)
 
 
 def _text(definitions: Mapping[CapabilityKey, object], key: CapabilityKey, path: str) -> str:
     definition = definitions.get(key)
-    return text_at(whole(definition), path) or ""
+    return text_at(whole_definition(definition), path) or ""
 
 
 def _described(definitions: Mapping[CapabilityKey, object], key: CapabilityKey) -> bool:
