@@ -135,7 +135,8 @@ async def test_a_tool_that_another_server_brings_later_shows_what_a_text_was_for
         await guard.declare(first, second)
         await guard.now.guard.inspecting.inspect("mail", DECISION, consent=True, give=frozenset())
         await changed(guard, web)
-        assert [each.rule for each in known.findings_in((TOOL, "echo")).findings] == ["steering.foreign"]
+        (finding,) = known.findings_in((TOOL, "echo")).findings
+        assert (finding.rule, finding.about) == ("steering.foreign", "mail:send_report")
         assert pin(guard, "echo") == standing, "findings advise"
         (record,) = (each for each in records(guard, "listed", server="web") if "by" not in each)
         assert (record["new"], record["changed"], record["gone"]) == (0, 0, 0)
