@@ -127,36 +127,39 @@ class DefinitionTexts:
 
 
 @dataclass(slots=True)
-class _Reader:
+class TextReader:
+    """Takes the texts of a definition one by one, until the limits are reached; `own` are the words of its name."""
+
     left: int = MOST_READ
     cut: Evidence | None = None
     texts: list[Text] = field(default_factory=list)
     own: tuple[str, ...] = ()
     full: bool = False
 
-    def read(self, path: str, text: str | None, role: TextRole) -> None:
+    def read(self, path: str, text: str | None, role: TextRole, offset: int = 0) -> None:
+        """Take a text, or the part of one from `offset` on. None stands for what cannot be read."""
         most = min(_MOST_OF_ONE, self.left)
         if text is None or (text and (len(self.texts) >= MOST_TEXTS or most <= 0)):
-            self.cut = self.cut or Evidence(path, 0, len(text or ""))
+            self.cut = self.cut or Evidence(path, offset, offset + len(text or ""))
             self.full = text is not None
             return
         if not text:
             return
         if len(text) <= most:
             self.left -= len(text)
-            self.texts.append(Text(path, text, role, own=self.own))
+            self.texts.append(Text(path, text, role, offset, own=self.own))
             return
         # The end too: padding would move an order beyond the part that is read.
         head, tail = most * 2 // 3, most // 3
         self.left -= most
-        self.cut = self.cut or Evidence(path, head, len(text) - tail)
-        self.texts.append(Text(path, text[:head], role, own=self.own))
-        self.texts.append(Text(path, text[len(text) - tail :], role, len(text) - tail, own=self.own))
+        self.cut = self.cut or Evidence(path, offset + head, offset + len(text) - tail)
+        self.texts.append(Text(path, text[:head], role, offset, own=self.own))
+        self.texts.append(Text(path, text[len(text) - tail :], role, offset + len(text) - tail, own=self.own))
 
 
 def read_texts(definition: Mapping[str, object]) -> DefinitionTexts:
     """Return the texts of a definition, as many as the limits allow."""
-    reader = _Reader(own=_own(definition.get("name")))
+    reader = TextReader(own=own_words(definition.get("name")))
     for path, text, role in strings(definition):
         reader.read(path, text, role)
         if reader.full:
@@ -164,8 +167,8 @@ def read_texts(definition: Mapping[str, object]) -> DefinitionTexts:
     return DefinitionTexts(definition, reader.texts, reader.cut)
 
 
-def _own(name: object) -> tuple[str, ...]:
-    """Return the words of a name; none for a name of one word, which may be any word of a text."""
+def own_words(name: object) -> tuple[str, ...]:
+    """Return the words of a tool's name; none for a name of one word, which may be any word of a text."""
     own = words(name[:_LONGEST_NAME].replace("_", " ")) if isinstance(name, str) else ()
     return own if len(own) > 1 or any(char.isdigit() for char in "".join(own)) else ()
 

@@ -35,3 +35,5 @@ PATHS_ANYWHERE: Final = tuple(_PATHS["ANYWHERE"].split())
 """Parts of paths, in lower case, that give away a file of secrets wherever they stand."""
 PATHS_ALONE: Final = tuple(_PATHS["ALONE"].split())
 """Parts of paths that do so only where a blank or a mark stands before them and no letter after."""
+CHANGE_WORDS: Final = Vocabulary(read_sections(_HERE.joinpath("changes.txt").read_text("utf-8")))
+"""More words, which are searched for only in what was added to a definition."""

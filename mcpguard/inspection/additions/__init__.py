@@ -1,0 +1,1 @@
+"""Judges what a changed definition adds to the approved one."""
