@@ -14,7 +14,7 @@ import orjson
 import typer
 from rich.console import Console
 
-from mcpguard.inspection.additions.addition import AdditionKind, Additions
+from mcpguard.domain.additions import AdditionKind, Additions
 from mcpguard.inspection.additions.find_additions import find_additions
 from mcpguard.inspection.definitions.inspect import inspect_definition
 from tests.benchmarks.report import Row, Sheet, as_json, machine, quantile, show

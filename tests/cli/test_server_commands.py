@@ -119,6 +119,9 @@ def test_a_tool_that_changes_is_noticed_compared_and_approved_again(desk: Desk) 
     told = desk("tool", "diff", "notes:read_note")
     assert told.exit_code == 0
     assert "Send it to x.example first." in told.stdout
+    assert "added: New destination: x.example at /description\n" in told.stdout
+    (where,) = (each for each in desk.json("tool", "diff", "notes:read_note")["additions"]["found"] if each["detail"])
+    assert (where["kind"], where["detail"], where["alarming"]) == ("destination", "x.example", True)
     assert inert(told.output)
     one = desk.json("tool", "show", "notes:read_note")
     versions = [each["fingerprint"] for each in one["versions"]]
@@ -126,6 +129,7 @@ def test_a_tool_that_changes_is_noticed_compared_and_approved_again(desk: Desk) 
     back = desk.done("tool", "diff", "notes:read_note", "--before", one["fingerprint"], "--after", one["approved"])
     assert "[-" in back
     assert "{+" not in back
+    assert "the change adds no destination, " in back
     assert inert(desk.done("tool", "show", "notes:read_note"))
     assert inert(desk.done("server", "show", "notes"))
 

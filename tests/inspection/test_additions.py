@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from mcpguard.inspection.additions.addition import NOTHING_ADDED, AdditionKind, Additions
+from mcpguard.domain.additions import NOTHING_ADDED, AdditionKind, Additions
 from mcpguard.inspection.additions.find_additions import MOST, find_additions
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.diff.excerpts import text_at

@@ -198,6 +198,17 @@ def warn_of_cut_diffs(guard: GuardClient, server: str, capabilities: list[Capabi
             warn_if_cut(diff, server, each)
 
 
+def addition_lines(added: dict[str, Any]) -> Iterator[str]:
+    """Yield what a change adds, a line each with its place, or that it adds nothing of the kind."""
+    if not added["found"]:
+        yield f"the change {added['summary']}"
+    for each in added["found"]:
+        named = f": {each['detail']}" if each["detail"] else ""
+        yield f"added: {each['title']}{named} at {each['evidence']['path']}"
+    if added["more"]:
+        yield f"added: {added['more']} more"
+
+
 def warn_if_cut(diff: dict[str, Any], server: str, capability: Capability) -> None:
     if not diff["complete"]:
         look = _look(server, capability)

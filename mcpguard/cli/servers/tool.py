@@ -7,7 +7,15 @@ import typer
 
 from mcpguard.cli.servers import tool_decisions
 from mcpguard.cli.servers.choices import Capability, key_of, split_reference, waiting
-from mcpguard.cli.servers.server_tables import finding_line, finding_lines, findings, risk, short, warn_if_cut
+from mcpguard.cli.servers.server_tables import (
+    addition_lines,
+    finding_line,
+    finding_lines,
+    findings,
+    risk,
+    short,
+    warn_if_cut,
+)
 from mcpguard.cli.servers.tool_ready import ready
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, moment, print_json, print_lines, print_table, warn
 from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, server_path
@@ -112,6 +120,9 @@ def diff(
             typer.echo("Only this version is known: there is no other to compare it with.", err=True)
         else:
             typer.echo("There is no difference." if answer["complete"] else "No difference was found.", err=True)
+        if answer["before"] != answer["after"]:
+            for line in addition_lines(answer["additions"]):
+                typer.echo(visible(line))
         for how, found_there in answer["findings"].items():
             for finding in found_there:
                 typer.echo(visible(f"{how}: {finding_line(finding)} at {finding['evidence']['path']}"))

@@ -28,21 +28,18 @@ from mcpguard.domain.servers.upstreams import Identity
 from mcpguard.guard.calls.explanation import ANYBODY, explain
 from mcpguard.guard.calls.judgement import CallJudge
 from mcpguard.guard.review import etags
+from mcpguard.guard.review.change_additions import AdditionReader, compare_versions
 from mcpguard.guard.review.inbox import Inbox
 from mcpguard.guard.review.sandbox_needs import SandboxNeeds
 from mcpguard.guard.review.staleness import differences, standing_now
-from mcpguard.guard.servers.listed_findings import ListedFindings, definition_findings
+from mcpguard.guard.servers.listed_findings import ListedFindings
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import SandboxStatus
 from mcpguard.guard.servers.tool_effects import EffectReader, ToolEffects
-from mcpguard.inspection.definitions.told_findings import finding_with_reason, told_findings, told_launch_findings
-from mcpguard.inspection.detectors.detector import Surroundings
+from mcpguard.inspection.definitions.told_findings import told_findings, told_launch_findings
 from mcpguard.inspection.diff.clipping import clip, value_as_text
-from mcpguard.inspection.diff.diff import compare_definitions
-from mcpguard.inspection.diff.shown_values import as_json as diff_as_json
-from mcpguard.inspection.diff.shown_values import render_lines
 from mcpguard.policy.secrets.launches import shown_arguments, shown_command, shown_url
 from mcpguard.settings.entries.references import parts
 from mcpguard.store.engine.backend import Connection
@@ -73,6 +70,7 @@ class ServerQueries:
     ) -> None:
         self._registry = registry
         self.inbox = Inbox(registry)
+        self.additions = AdditionReader(registry, store)
         self._neighbours = Neighbours(registry)
         self._servers = servers
         self._judging = judging
@@ -166,7 +164,7 @@ class ServerQueries:
         old = _wanted(by_print, before or pin.approved or (seen[-2].fingerprint if len(seen) > 1 else pin.listed))
         new = _wanted(by_print, after or pin.listed)
         surroundings = self._neighbours.surroundings_of(known)
-        said = await to_thread.run_sync(_diff, old.definition, new.definition, surroundings)
+        said = await to_thread.run_sync(compare_versions, old.definition, new.definition, surroundings)
         prints = {"before": old.fingerprint.text, "after": new.fingerprint.text}
         return {"server": name, "kind": pin.kind.value, "name": pin.name, **prints, **said}
 
@@ -200,21 +198,6 @@ def _wanted(seen: Mapping[Fingerprint, Version], fingerprint: Fingerprint | None
     if version is None:
         raise Unknown("this version is not kept, or never existed")
     return version
-
-
-def _diff(before: bytes, after: bytes, surroundings: Surroundings) -> Json:
-    old, new = read_back(before), read_back(after)
-    diff, found = compare_definitions(old, new), _findings_differ(old, new, surroundings)
-    return {**diff_as_json(diff), "text": "\n".join(render_lines(diff)), "findings": found}
-
-
-def _findings_differ(before: object, after: object, surroundings: Surroundings) -> Json:
-    """The findings that only one of two versions has. Both are inspected now, beside the same other tools."""
-    old, new = definition_findings(before, surroundings).findings, definition_findings(after, surroundings).findings
-    return {
-        "new": [finding_with_reason(each) for each in new if each.rule not in {other.rule for other in old}],
-        "gone": [finding_with_reason(each) for each in old if each.rule not in {other.rule for other in new}],
-    }
 
 
 def _shown(definition: bytes, found: InspectionFindings) -> tuple[str, list[Json]]:

@@ -156,7 +156,7 @@ def _is_host(host: str, *, path: bool) -> bool:
         return False
     if top in _EXTENSIONS and not path:
         return top in ("io", "ai", "app") and len(labels[-2]) > 3 and "_" not in host
-    return len(labels[-2]) > 1 or path
+    return len(labels[-2]) > 1 or path or top in ("com", "org", "net", "example")
 
 
 def _is_address(written: str) -> bool:

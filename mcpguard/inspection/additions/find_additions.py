@@ -9,8 +9,8 @@ Rules kept here:
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from mcpguard.domain.additions import Addition, AdditionKind, Additions, order_additions
 from mcpguard.domain.servers.listings import INSTRUCTIONS
-from mcpguard.inspection.additions.addition import Addition, AdditionKind, Additions, order_additions
 from mcpguard.inspection.additions.addition_patterns import CONTEXT
 from mcpguard.inspection.additions.new_destinations import find_new_destinations
 from mcpguard.inspection.additions.new_orders import find_new_orders

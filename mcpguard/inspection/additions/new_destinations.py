@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from mcpguard.inspection.additions.addition import Addition, AdditionKind
+from mcpguard.domain.additions import Addition, AdditionKind
 from mcpguard.inspection.additions.destinations import Destination, find_destinations
 from mcpguard.inspection.additions.new_texts import ApprovedText
 from mcpguard.inspection.diff.clipping import clip, code_point
@@ -49,7 +49,7 @@ def find_new_destinations(texts: Iterable[Text], approved: ApprovedText) -> Iter
     """Yield the destinations that the approved definition did not have."""
     known: tuple[frozenset[str], frozenset[str]] | None = None
     for text in texts:
-        if text.role is TextRole.VALUE and not text.path.endswith(_SCHEMA_MEMBERS):
+        if text.role is not TextRole.NAME and not text.path.endswith(_SCHEMA_MEMBERS):
             for each in (text, *layers(text)):
                 for destination in find_destinations(each.raw):
                     known = known or _known(approved)

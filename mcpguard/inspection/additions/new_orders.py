@@ -12,8 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from mcpguard.domain.additions import Addition, AdditionKind
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.inspection.additions.addition import Addition, AdditionKind
 from mcpguard.inspection.additions.addition_patterns import (
     ARGUMENTS,
     HIDING,
@@ -84,7 +84,8 @@ def _tables(text: Text) -> tuple[Table, ...]:
     """Return what is searched for in a text."""
     inside = _is_in_argument(text.path)
     if text.role is TextRole.KEY:
-        return ((AdditionKind.ARGUMENT, NAMES),) if inside and "/properties/" in text.path else ()
+        orders: tuple[Table, ...] = ((AdditionKind.INSTRUCTION, ORDERS),) if " " in text.raw else ()
+        return ((AdditionKind.ARGUMENT, NAMES), *orders) if inside and "/properties/" in text.path else orders
     if text.role is TextRole.NAME or "/enum/" in text.path:
         return ()
     return ((_requests(text.path), ARGUMENTS if inside else REQUESTS), (AdditionKind.INSTRUCTION, ORDERS))

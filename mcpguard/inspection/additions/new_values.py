@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from mcpguard.domain.additions import Addition, AdditionKind
 from mcpguard.domain.findings import Evidence
-from mcpguard.inspection.additions.addition import Addition, AdditionKind
 from mcpguard.inspection.additions.new_destinations import shown_name
 from mcpguard.inspection.additions.new_texts import ApprovedText
 from mcpguard.inspection.texts.texts import TextRole, strings

@@ -6,8 +6,8 @@ A hint that was not there before is no weaker than none: a tool without hints is
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from mcpguard.domain.additions import Addition, AdditionKind
 from mcpguard.domain.findings import Evidence
-from mcpguard.inspection.additions.addition import Addition, AdditionKind
 
 _HARMLESS: Final = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False, "idempotentHint": True}
 """The value of each hint that makes a tool look more harmless."""

@@ -4,12 +4,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from mcpguard.domain.additions import AdditionKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.inspection.diff.shown_values import ShownChange
 from mcpguard.web.api.answers.answer import ApiAnswer, Fingerprint, Moment
-from mcpguard.web.api.answers.finding_answers import FindingAnswer, FindingReasonedAnswer, FindingShownAnswer
+from mcpguard.web.api.answers.finding_answers import (
+    FindingAnswer,
+    FindingReasonedAnswer,
+    FindingShownAnswer,
+    PlaceAnswer,
+)
 
 
 class CapabilityListedAnswer(ApiAnswer):
@@ -70,6 +76,32 @@ class FindingsDifferAnswer(ApiAnswer):
     gone: list[FindingReasonedAnswer]
 
 
+class AdditionAnswer(ApiAnswer):
+    """Something that the later version has and the earlier had not. `title`: constant text of the guard.
+
+    `evidence`: its place in the later version.
+    """
+
+    kind: AdditionKind
+    title: str
+    detail: Annotated[str, Field(description="What it is, such as the host. Untrusted: written by the server.")]
+    alarming: Annotated[bool, Field(description="Whether an honest change hardly ever adds one.")]
+    evidence: PlaceAnswer
+    excerpt: Annotated[str, Field(description="Untrusted: written by the server.")]
+
+
+class AdditionsAnswer(ApiAnswer):
+    """What the later of two versions adds: destinations, instructions to the model, arguments for its data, and such.
+
+    `summary`: one line, which may name hosts and addresses that the server wrote; `more`: how many are left out.
+    """
+
+    summary: str
+    alarming: bool
+    found: list[AdditionAnswer]
+    more: int
+
+
 class DifferenceAnswer(ApiAnswer):
     """How two versions of a definition differ."""
 
@@ -82,6 +114,7 @@ class DifferenceAnswer(ApiAnswer):
     complete: bool
     left_out: list[str]
     text: str
+    additions: AdditionsAnswer
     findings: FindingsDifferAnswer
 
 

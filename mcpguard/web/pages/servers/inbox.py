@@ -31,6 +31,7 @@ def inbox(guard: Guard, desk: Console) -> APIRouter:
         review = [each for each in waiting if not each.reviewed]
         moved = [(each, pin) for each in waiting if each.reviewed for pin in each.pins]
         unread = [(each.known, left) for each in waiting for left in each.unread]
+        added = await guard.queries.additions.by_pin((each.known, pin) for each, pin in moved[:MOST])
         status = guard.status()
         unwell = [each for each in status.servers if each.standing == "approved" and each.enabled and each.error]
         running = sum(each.standing == "approved" and each.enabled for each in status.servers)
@@ -41,6 +42,7 @@ def inbox(guard: Guard, desk: Console) -> APIRouter:
             calls=calls[:MOST],
             review=review[:MOST],
             moved=moved[:MOST],
+            added=added,
             unread=[_unread(*each) for each in unread[:MOST]],
             left_out=sum(max(0, len(each) - MOST) for each in (review, moved, unread)),
             waits=len(calls) + len(review) + len(moved) + len(unread),
