@@ -28,6 +28,7 @@ class AdditionKind(StrEnum):
     VALUE = "value"
     HIDDEN = "hidden"
     ANNOTATION = "annotation"
+    SAFEGUARD = "safeguard"
     UNREAD = "unread"
     LINK = "link"
 
@@ -40,6 +41,7 @@ TITLES: Final = {
     AdditionKind.VALUE: "New preset value",
     AdditionKind.HIDDEN: "New hidden text",
     AdditionKind.ANNOTATION: "Weaker annotation",
+    AdditionKind.SAFEGUARD: "Removed safeguard",
     AdditionKind.UNREAD: "More text than is inspected",
     AdditionKind.LINK: "New link",
 }
@@ -51,6 +53,7 @@ _PHRASES: Final = {
     AdditionKind.VALUE: "presets a value",
     AdditionKind.HIDDEN: "adds hidden text",
     AdditionKind.ANNOTATION: "weakens an annotation",
+    AdditionKind.SAFEGUARD: "removes a safeguard",
     AdditionKind.UNREAD: "adds more text than is inspected",
     AdditionKind.LINK: "adds a link",
 }
@@ -75,7 +78,7 @@ class Addition:
     @property
     def alarming(self) -> bool:
         """Whether an honest change hardly ever has one."""
-        return self.kind not in (AdditionKind.LINK, AdditionKind.ANNOTATION)
+        return self.kind is not AdditionKind.LINK
 
     @property
     def phrase(self) -> str:

@@ -31,6 +31,8 @@ from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import versions
 
 MOST_KEPT: Final = 2_000
+MOST_READ: Final = 2 * 1024 * 1024
+"""Bytes of definitions that are judged for one page: a second of the worst. The rest is judged for the next one."""
 _Rests = tuple[Fingerprint, Fingerprint, bytes]
 """What a judgement depends on: the approved and the listed definition, and the other tools."""
 
@@ -81,10 +83,14 @@ def _pairs(
     connection: Connection, missing: Iterable[tuple[ServerState, Pin, _Rests]]
 ) -> dict[_Rests, tuple[bytes, bytes]]:
     pairs: dict[_Rests, tuple[bytes, bytes]] = {}
+    left = MOST_READ
     for _, pin, rests in missing:
+        if left <= 0:
+            break
         before, after = (versions.definition(connection, pin.id, each) for each in rests[:2])
         if before is not None and after is not None:
             pairs[rests] = before, after
+            left -= len(before) + len(after)
     return pairs
 
 

@@ -3,7 +3,7 @@
 Less is needed here than in a whole definition (`detectors`): in what is new, an honest change hardly ever asks for data
 or tells the model to do something beside the call. These meanings come besides those of all texts (`changes.txt`):
 `OTHER_TOOL` is the name of a tool that the server does not list, and does not merely look something up; `FULL_PATH` a
-path from the root or the home folder; `OPENS` the beginning of what is said of an argument.
+path from the root or the home folder; `FIRST_SECRET` a credential with which the description of an argument begins.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ SURE: Final = 0.3
 
 
 def _asks(purpose: str, *patterns: str) -> Phrases:
-    """Return what to search for; the title of the rule is what the data would be used for."""
+    """Return what to search for; the title of the rule is what is asked for."""
     rule = DetectorRule("addition", "T2", Severity.MEDIUM, SURE, purpose)
     return Phrases(rule, tuple(map(pattern, patterns)))
 
@@ -38,7 +38,7 @@ _OF_ARGUMENTS: Final = (
     _asks(CONVERSATION, "TALK_CONTENT", "RECAP 4 TALKED", "TALKED 1 RECAP"),
     _asks(PROMPT, "PROMPTS", "INNER", "SYSTEM_PROMPT"),
     _asks(REASONING, "REASONS"),
-    _asks(OUTPUT, "TOOL_OUTPUT", "RESULTS_ELSEWHERE"),
+    _asks(OUTPUT, "TOOL_OUTPUT", "RESULTS_ELSEWHERE", "RESULTS 3 OTHER 1 TOOLS"),
     _asks(TOOLS, "TOOL_LIST"),
     _asks(MODEL, "MODEL_NAME"),
     _asks(LOCAL, "LOCAL_DATA", "KEPT_DATA", "SECRET_FILE"),
@@ -46,7 +46,7 @@ _OF_ARGUMENTS: Final = (
 )
 NAMES: Final = (*_OF_ARGUMENTS, _asks(CREDENTIALS, "CREDENTIAL"))
 """What the name of a new argument must not speak of: an argument is there to be filled in."""
-ARGUMENTS: Final = (*_OF_ARGUMENTS, _asks(CREDENTIALS, "OPENS 5 CREDENTIAL", "OBLIGED|PASS_ON|USER 4 CREDENTIAL"))
+ARGUMENTS: Final = (*_OF_ARGUMENTS, _asks(CREDENTIALS, "FIRST_SECRET", "OBLIGED|PASS_ON|USER 4 CREDENTIAL"))
 """What must not be newly said of an argument."""
 REQUESTS: Final = (
     _asks(CONVERSATION, "PASS_ON 8 TALK_CONTENT", "PASS_ON 6 RECAP 4 TALKED", "TALK_CONTENT 6 PASS_ON"),
@@ -76,8 +76,6 @@ ORDERS: Final = (
         "OVERRULE",
         "EXCLUSIVE",
         "CHANGE_WHAT 4 TARGETS",
-        "OBEY 3 DIRECTIONS",
-        "DIRECTIONS 5 RETURNED 6 OBEY",
         "OPEN_UP 5 SECRET_FILE|LOCAL_DATA|KEPT_DATA",
         "OBLIGED 4 OPEN_UP 6 RETURNED",
         "OBLIGED|ROUND_CALL 5 CALL 3 OTHER_TOOL",
@@ -85,6 +83,14 @@ ORDERS: Final = (
         "OBLIGED|ROUND_CALL 8 SEND_ON|PASS_ON 8 OTHER_TOOL",
         "OBLIGED 10 OPEN_UP 10 FULL_PATH",
         "OPEN_UP 10 FULL_PATH 10 PASS_ON",
+        "NEEDLESS 1 SPEAK",
+        "SAY_THAT",
+        "PASS_ON 6 CARRY_ALONG|NEXT_CALL",
+        "VIA 0 OTHER_TOOL",
+        "STORED 6 ELSEWHERE",
+        "OBEY 5 DIRECTIONS",
+        "DIRECTIONS 5 RETURNED 6 OBEY",
+        "AGREED",
     ),
 )
 """What the model must not be newly told to do."""
@@ -107,5 +113,16 @@ WHOLE_DEFINITION: Final = frozenset({"schema", "lookalike", "contradiction", "he
 """The families of rules that look at a whole definition, or at what is no text."""
 HIDING: Final = frozenset({"hidden", "mixed", "encoded", "padding"})
 """The families of rules about text that a reader does not see."""
-SAME_SERVER: Final = frozenset({"steering.values", "steering.forbids", "steering.replaces", "steering.forces"})
-"""Rules that are broken by what honest changes say of tools of the same server."""
+UNSURE: Final = frozenset(
+    {
+        "steering.values",
+        "steering.forbids",
+        "steering.replaces",
+        "steering.forces",
+        "safeguard.agreed",
+        "safeguard.trust",
+    }
+)
+"""Rules that are broken by what honest changes say of tools of the same server, and of the user's consent."""
+SAFEGUARDS: Final = (_asks("by which the user confirms", "CONFIRMED"), _asks("that it changes nothing", "HARMLESS"))
+"""What an honest change does not take away."""

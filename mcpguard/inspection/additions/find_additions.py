@@ -12,6 +12,7 @@ from typing import Any, Final
 from mcpguard.domain.additions import Addition, AdditionKind, Additions, order_additions
 from mcpguard.domain.servers.listings import INSTRUCTIONS
 from mcpguard.inspection.additions.addition_patterns import CONTEXT
+from mcpguard.inspection.additions.lost_safeguards import find_lost_safeguards
 from mcpguard.inspection.additions.new_destinations import find_new_destinations
 from mcpguard.inspection.additions.new_orders import find_new_orders
 from mcpguard.inspection.additions.new_texts import read_approved, read_new_texts
@@ -40,6 +41,7 @@ def _additions(before: Mapping[str, Any], after: Mapping[str, Any], surroundings
     yield from (each for each in orders if each.purpose != CONTEXT or (each.kind, each.evidence.path) not in told)
     yield from find_new_values(before, after, approved)
     yield from find_weaker_annotations(before, after)
+    yield from find_lost_safeguards(before, after)
 
 
 def _whole(definition: object) -> Mapping[str, Any]:

@@ -34,7 +34,7 @@ _SAMPLE: Final = re.compile(
 )
 _REFERENCE: Final = re.compile(
     r"\bsee\b|\bdocs?\b|documentation|documented|reference|refer to|learn more|more (?:info|details|on)|guide|manual|"
-    r"specification|\bspec\b|\brfc\b|details|read more|syntax|described (?:at|in|here)|tutorial|changelog",
+    r"specification|\bspec\b|\brfc\b|details|read more|syntax|schema|described (?:at|in|here)|tutorial|changelog",
     re.IGNORECASE,
 )
 _SCHEMA_MEMBERS: Final = ("/$schema", "/$id", "/$ref")
@@ -42,7 +42,7 @@ _TRUSTED_TOPS: Final = frozenset({"com", "org", "net", "io", "dev", "ai", "app",
 _AROUND: Final = 160
 """How far from a destination its sentence is read."""
 _LEAST_WORD: Final = 4
-_ACTS: Final = frozenset({"SEND_ON", "ROUND_CALL", "OBEY", "UNSAID", "LASTING", "ADVERTISE"})
+_ACTS: Final = frozenset({"SEND_ON", "ROUND_CALL", "OBEY", "UNSAID", "LASTING", "ADVERTISE", "FETCH"})
 
 
 def find_new_destinations(texts: Iterable[Text], approved: ApprovedText) -> Iterator[Addition]:
@@ -80,7 +80,8 @@ def _judged(
         return None
     before = text.raw[max(destination.start - _AROUND, 0) : destination.start]
     after = text.raw[destination.end : destination.end + _AROUND]
-    acts = _tells_to_act(f"{before} {after}")
+    path, _, rest = after.partition(" ") if after.startswith(("/", "?", "#", ":")) else ("", "", after)
+    acts = _tells_to_act(f"{before} {rest}")
     sample = bool(_SAMPLE.search(before)) or "/example" in text.path
     if _is_placeholder(destination) and (sample or (not acts and text.path.endswith("description"))):
         return None
@@ -89,7 +90,7 @@ def _judged(
     link = (
         not acts
         and destination.name.isascii()
-        and (sample or _REFERENCE.search(before) or _REFERENCE.search(destination.name))
+        and (sample or _REFERENCE.search(before) or _REFERENCE.search(f"{destination.name} {path}"))
     )
     link = bool(link) or ("@" not in destination.name and _is_vendor(domain, approved))
     if text.path.endswith(("/default", "/const")) or "/enum/" in text.path:

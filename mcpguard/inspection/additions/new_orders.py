@@ -21,8 +21,8 @@ from mcpguard.inspection.additions.addition_patterns import (
     ORDERS,
     PURPOSES,
     REQUESTS,
-    SAME_SERVER,
     SURE,
+    UNSURE,
     WHOLE_DEFINITION,
 )
 from mcpguard.inspection.additions.new_texts import ApprovedText
@@ -39,6 +39,10 @@ _LOOKS_UP: Final = frozenset(
 )
 """First words of the names of tools that only look something up."""
 _FULL_PATH: Final = re.compile(r"(?<![\w/.:-])(?:~|/[A-Za-z_][\w.-]{1,60})(?:/[\w.-]{1,60}){1,12}")
+_EXCUSES: Final[Mapping[str, tuple[str, int]]] = {"AGREED": ("CONDITION", 5), "DIRECTIONS": ("NOT_AS", 2)}
+"""What makes a meaning harmless if it stands so many words before: "only if the user has agreed"."""
+_BEGINNING: Final = 6
+"""Words with which a description begins."""
 _LONGEST_NAME: Final = 200
 Table = tuple[AdditionKind, tuple[Phrases, ...]]
 
@@ -53,7 +57,7 @@ def find_new_orders(new: DefinitionTexts, approved: ApprovedText, surroundings: 
     for finding in _findings(new, surroundings):
         if finding.rule.partition(".")[0] in HIDING:
             yield Addition(AdditionKind.HIDDEN, finding.evidence)
-        elif is_new(finding.evidence):
+        elif is_new(finding.evidence) and not _is_consent(new.definition, finding):
             purpose = PURPOSES.get(finding.rule, "")
             kind = _requests(finding.evidence.path) if purpose else AdditionKind.INSTRUCTION
             yield Addition(kind, finding.evidence, purpose)
@@ -68,8 +72,15 @@ def _findings(new: DefinitionTexts, surroundings: Surroundings) -> Iterator[Find
         if any(rule.id.partition(".")[0] in WHOLE_DEFINITION for rule in detector.rules):
             continue
         for finding in detector.find(new, surroundings):
-            if finding.confidence >= SURE and finding.severity not in _WEAK and finding.rule not in SAME_SERVER:
+            if finding.confidence >= SURE and finding.severity not in _WEAK and finding.rule not in UNSURE:
                 yield finding
+
+
+def _is_consent(definition: object, finding: Finding) -> bool:
+    """Tell whether all that was found is "user has agreed", which is judged by what stands before it (`_EXCUSES`)."""
+    said = text_at(definition, finding.evidence.path) or ""
+    words = said[finding.evidence.start : finding.evidence.end]
+    return finding.rule == "turn.label" and words.casefold().startswith("user ")
 
 
 def _is_in_argument(path: str) -> bool:
@@ -104,17 +115,27 @@ def _matches(text: Text, known: frozenset[str], is_new: Callable[[Evidence], boo
 def _meanings(text: Text, known: frozenset[str]) -> Mapping[str, list[PhraseHit]]:
     """Return the meanings that count in new text only. Verbs in the name of something tell nobody to do anything."""
     names = text.hits.get("NAMED", ())
-    named = {at for hit in names for at in range(hit.first, hit.last + 1)}
-    if text.role is TextRole.KEY:
-        named = set()
+    named = {at for hit in names for at in range(hit.first, hit.last + 1)} if text.role is TextRole.VALUE else set()
     hits = {
         meaning: [hit for hit in each if hit.first not in named]
         for meaning, each in CHANGE_WORDS.find(text.tokens).items()
     }
+    for meaning, (excuse, words) in _EXCUSES.items():
+        if meaning in hits and excuse in hits:
+            hits[meaning] = [*_not_after(hits[meaning], hits[excuse], words)]
     others = [hit for hit in names if _is_other_tool(text.tokens.words[hit.first : hit.last + 1], known)]
     paths = [hit for match in _FULL_PATH.finditer(text.raw) for hit in _covered(text, *match.span())]
-    opens = [PhraseHit(0, 0)] if text.offset == 0 and text.tokens.words else []
-    return {**hits, "OTHER_TOOL": others, "FULL_PATH": paths, "OPENS": opens}
+    begins = [hit for hit in hits.get("CREDENTIAL", ()) if text.offset == 0 and hit.first < _BEGINNING]
+    return {**hits, "OTHER_TOOL": others, "FULL_PATH": paths, "FIRST_SECRET": begins}
+
+
+def _not_after(hits: list[PhraseHit], excuses: list[PhraseHit], words: int) -> Iterator[PhraseHit]:
+    """Yield the hits before which no excuse stands within so many words."""
+    ends = sorted(each.last for each in excuses)
+    for hit in hits:
+        at = bisect_left(ends, hit.first) - 1
+        if at < 0 or hit.first - ends[at] > words:
+            yield hit
 
 
 def _covered(text: Text, start: int, end: int) -> Iterator[PhraseHit]:

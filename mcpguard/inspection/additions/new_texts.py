@@ -18,7 +18,7 @@ from mcpguard.domain.findings import Evidence
 from mcpguard.inspection.reading.tokens import words
 from mcpguard.inspection.texts.texts import DefinitionTexts, TextReader, TextRole, own_words, strings
 
-MOST_KNOWN: Final = 2_000_000
+MOST_KNOWN: Final = 500_000
 """Characters of the approved definition that are compared with."""
 _MOST_WORDS: Final = 60_000
 """Characters of it of which the words are compared."""
@@ -57,8 +57,9 @@ def read_approved(definition: Mapping[str, object]) -> ApprovedText:
     names: set[str] = set()
     said: list[str] = []
     left = MOST_KNOWN
-    for _, text, role in strings(definition):
-        if text is None or left < len(text):
+    for _, whole, role in strings(definition):
+        text = whole[:left] if whole is not None else ""
+        if not text:
             continue
         left -= len(text)
         said.append(text)

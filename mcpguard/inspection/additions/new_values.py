@@ -16,6 +16,7 @@ from mcpguard.inspection.texts.texts import TextRole, strings
 from mcpguard.policy.lexicon import parts
 
 _PRESET: Final = re.compile(r"/(?:default|const|enum/\d+)(?:/|$)")
+_CHOICE: Final = re.compile(r"/enum/\d+$")
 _PATH: Final = re.compile(r"(?:~|\$\{?[A-Z]+\}?|%[A-Z]+%|[A-Za-z]:|\.\.|file:/)?[/\\](?:[^/\\\s]+[/\\])*[^/\\\s]{2,}$")
 _PRIVATE: Final = re.compile(r"^(?:~|\$|%|\.\.|file:|[A-Za-z]:\\)|/(?:home|Users|root|etc|var|proc|mnt|private)/|/\.\w")
 _RECIPIENTS: Final = frozenset(
@@ -31,6 +32,7 @@ def find_new_values(before: Mapping[str, Any], after: Mapping[str, Any], approve
     old = {
         (path, text) for path, text, role in strings(before) if text and role is TextRole.VALUE and _PRESET.search(path)
     }
+    yield from _new_choices(before, after)
     for path, text, role in strings(after):
         if not text or role is not TextRole.VALUE or not (match := _PRESET.search(path)) or (path, text) in old:
             continue
@@ -49,3 +51,30 @@ def _purpose(of: str, text: str) -> str:
     name = of.rpartition("/")[2][:_LONGEST_NAME]
     names = parts(name)
     return "with a recipient" if name in _ALONE or not _RECIPIENTS.isdisjoint(names) else ""
+
+
+def _new_choices(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Addition]:
+    """Yield the defaults that were no choice when the definition was approved."""
+    old, new = _choices(before), _choices(after)
+    for name, (choices, default) in new.items():
+        approved, preset = old.get(name, (frozenset(), ""))
+        if default in choices and approved and default not in approved and preset != default:
+            yield Addition(
+                AdditionKind.VALUE,
+                Evidence(f"{name}/default", 0, len(default)),
+                "that is a new choice",
+                shown_name(default),
+            )
+
+
+def _choices(definition: Mapping[str, Any]) -> dict[str, tuple[frozenset[str], str]]:
+    """Return the choices and the default of each argument that has both, by its path."""
+    choices: dict[str, set[str]] = {}
+    defaults: dict[str, str] = {}
+    for path, text, role in strings(definition):
+        if text and role is TextRole.VALUE:
+            if match := _CHOICE.search(path):
+                choices.setdefault(path[: match.start()], set()).add(text)
+            elif path.endswith("/default"):
+                defaults[path.removesuffix("/default")] = text
+    return {name: (frozenset(some), defaults.get(name, "")) for name, some in choices.items()}
