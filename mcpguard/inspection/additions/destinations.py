@@ -152,10 +152,10 @@ def _is_host(host: str, *, path: bool) -> bool:
     """Tell whether a name with dots, for which no scheme vouches, is a host and not a file or a member of something."""
     labels = host.split(".")
     top = labels[-1]
-    if top not in _TOPS or any(not label or label.isdigit() for label in labels):
+    if top not in _TOPS or "_" in host or any(not label or label.isdigit() for label in labels):
         return False
     if top in _EXTENSIONS and not path:
-        return top in ("io", "ai", "app") and len(labels[-2]) > 3 and "_" not in host
+        return top in ("io", "ai", "app") and len(labels[-2]) > 3
     return len(labels[-2]) > 1 or path or top in ("com", "org", "net", "example")
 
 
