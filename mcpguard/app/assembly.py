@@ -118,7 +118,7 @@ async def assemble(
     """Return a guard loaded from the store, which does not run yet. `given`: further callers by their tokens."""
     settings = confirming.settings
     digesting, seal = load_or_make_digests(digest_key(settings)), seals.load_or_make(seal_key(settings))
-    registry, publisher, cutting, effects = Registry(), Publisher(), RunningCalls(), EffectReader(store)
+    registry, publisher, cutting, effects = _registry(settings), Publisher(), RunningCalls(), EffectReader(store)
     standings = Standings(registry, publisher, cutting, ledger, store.readers, seal, clock, settings)
     intake = Intake(standings, clock, new_id, settings.upstreams, KNOWN_PER_ENTRY)
     servers, listeners = Servers(standings, intake, settings), set[tuple[Address, int]]()
@@ -220,6 +220,10 @@ def _status(sandbox: UsableSandbox | NoSandbox) -> SandboxStatus:
     if isinstance(sandbox, NoSandbox):
         return SandboxStatus(works=False, why=sandbox.why, in_force=())
     return SandboxStatus(works=True, why="", in_force=sandbox.in_force)
+
+
+def _registry(settings: Settings) -> Registry:
+    return Registry(compared=settings.screening.resemblance == "on")
 
 
 def _reach(

@@ -50,6 +50,9 @@ class ScreeningSettings(Group):
     mode: Annotated[Literal["off", "note", "mask", "refuse"], strictest_first(*reversed(Screening)), Restart] = "note"
     """Responses with findings: `note` records, `mask` masks, `refuse` withholds; can be set for each server."""
 
+    resemblance: Annotated[Literal["on", "off"], strictest_first("on", "off"), Restart] = "on"
+    """Whether definitions and responses are also compared with published attacks by the words that they share."""
+
     patience_seconds: Annotated[float, Field(gt=0, le=60), Restart] = 5.0
     """Time limit for scanning one response in seconds; a response that takes longer is withheld."""
 

@@ -95,16 +95,21 @@ class ListedFindings:
 
 @dataclass(frozen=True, slots=True)
 class OtherTools:
-    """The tools of all other servers, since when they and this server's own are there, and a digest of all that."""
+    """The tools of all other servers, since when they and this server's own are there, and a digest of all that.
+
+    `compared`: whether definitions are compared with published attacks as well.
+    """
 
     others: Mapping[str, frozenset[str]] = field(default_factory=dict)
     since: Mapping[str, Mapping[str, Since]] | None = None
     digest: bytes = b""
+    compared: bool = True
 
 
 def resting_on(beside: OtherTools, own: frozenset[str]) -> bytes:
     """Return a digest of what findings rest on besides definitions. `own`: the names of the server's own tools."""
-    return sha256(detector_version() + beside.digest + names_digest(own)).digest()
+    compared = b"" if beside.compared else b"not compared"
+    return sha256(detector_version() + beside.digest + names_digest(own) + compared).digest()
 
 
 class ListingInspection:
@@ -127,7 +132,7 @@ class ListingInspection:
         self._tries = MOST_TRIED
         own = frozenset(name for kind, name in said.found if kind is CapabilityKind.TOOL)
         self._prints = {key: fingerprint for key, (fingerprint, _) in said.found.items() if fingerprint is not None}
-        self._surroundings = Surroundings(server, own, beside.others, beside.since)
+        self._surroundings = Surroundings(server, own, beside.others, beside.since, beside.compared)
         self._rests_on = resting_on(beside, own)
         # Findings depend on the detectors and on other servers' tools, too. Where these have changed, everything is
         # inspected again.

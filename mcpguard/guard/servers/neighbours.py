@@ -62,12 +62,13 @@ class Neighbours:
         approved = names_digest(name for name, (is_new, _) in mine.items() if not is_new)
         every = b"".join(each.digest for each in others.values()) + approved
         since = {name: each.since for name, each in others.items()} | {known.name: mine}
-        return OtherTools({name: each.tools for name, each in others.items()}, since, sha256(every).digest())
+        digest, compared = sha256(every).digest(), self._registry.compared
+        return OtherTools({name: each.tools for name, each in others.items()}, since, digest, compared)
 
     def surroundings_of(self, known: ServerState) -> Surroundings:
         """What a definition of this server is inspected beside: its own tools, and those of all others."""
         beside = self.other_tools(known)
-        return Surroundings(known.name, own_tools(known), beside.others, beside.since)
+        return Surroundings(known.name, own_tools(known), beside.others, beside.since, beside.compared)
 
     def is_current(self, known: ServerState) -> bool:
         """Tell whether the findings in what this server lists rest on the tools that there are now."""
@@ -94,7 +95,7 @@ class NeighbourTools:
     def __call__(self, server: str) -> Surroundings:
         known = self._registry.find(server)
         if known is None:
-            return Surroundings(server)
+            return Surroundings(server, compared=self._registry.compared)
         if server not in self._registry.surroundings:
             self._registry.surroundings[server] = self._neighbours.surroundings_of(known)
         return self._registry.surroundings[server]

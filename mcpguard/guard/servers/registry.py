@@ -187,9 +187,13 @@ def _index(listing: Listing | None) -> ListingIndex:
 
 class Registry:
     """All servers by name; and the removed ones, whose names and launches are never forgotten: a block outlives
-    removal."""
+    removal.
 
-    def __init__(self) -> None:
+    `compared`: whether definitions and responses are compared with published attacks (`screening.resemblance`).
+    """
+
+    def __init__(self, *, compared: bool = True) -> None:
+        self.compared = compared
         self.live: dict[str, ServerState] = {}
         self.surroundings: dict[str, Surroundings] = {}
         """What is beside each server, where that was asked for since anything changed (`neighbours`)."""

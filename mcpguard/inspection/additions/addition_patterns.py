@@ -9,8 +9,9 @@ path from the root or the home folder; `FIRST_SECRET` a credential with which th
 from typing import Final
 
 from mcpguard.domain.findings import Severity
-from mcpguard.inspection.detectors.detector import DetectorRule, Phrases
+from mcpguard.inspection.detectors.detector import Phrases
 from mcpguard.inspection.reading.patterns import pattern
+from mcpguard.inspection.rules.rule_table import DetectorRule
 
 SURE: Final = 0.3
 """The confidence from which on a finding in a new text is an addition."""

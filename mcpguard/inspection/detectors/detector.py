@@ -7,6 +7,7 @@ Rules kept here:
    and is never hard.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,13 +42,15 @@ NEWEST: Final[Since] = (True, "~")
 class Surroundings:
     """What is known about the other tools: those of the same server, and those of every other server.
 
-    `since` says for each server, its own too, when its tools were first seen. None: all other servers were earlier.
+    `compared`: whether texts are compared with published attacks. `since` says for each server, its own too, when its
+    tools were first seen. None: all other servers were earlier.
     """
 
     server: str = ""
     own: frozenset[str] = frozenset()
     others: Mapping[str, frozenset[str]] = field(default_factory=dict)
     since: Mapping[str, Mapping[str, Since]] | None = None
+    compared: bool = True
 
     def imitated_server(self, mine: str, other: str) -> str | None:
         """Return the server that has offered the tool `other` for longest, if it was there before `mine`."""
@@ -154,6 +157,12 @@ def as_weak_finding(finding: Finding) -> Finding:
     """Return the finding with little weight, for text that quotes an attack or has a reason for such words."""
     severity = Severity.INFO if finding.severity is Severity.INFO else Severity.LOW
     return replace(finding, severity=severity, confidence=finding.confidence * _REPORTED, hard=False)
+
+
+def is_reported_at(text: Text, start: int) -> bool:
+    """Tell whether what begins at this character of a text is only spoken about, as a scanner's description does."""
+    at = bisect_right(text.tokens.starts, start) - 1
+    return at >= 0 and _is_reported(text, PhraseHit(at, at))
 
 
 def _is_reported(text: Text, hit: PhraseHit) -> bool:

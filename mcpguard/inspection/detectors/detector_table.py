@@ -21,6 +21,7 @@ from mcpguard.inspection.detectors import (
     markup,
     mixed_scripts,
     padding,
+    resemblance,
     turns,
     unusable_schemas,
 )
@@ -43,6 +44,7 @@ from mcpguard.inspection.detectors.orders import (
     secrecy,
     secret_files,
     steering,
+    user_turns,
 )
 
 
@@ -66,6 +68,7 @@ _BOTH: Final = tuple(
         secrecy.DETECTOR,
         overrides.DETECTOR,
         turns.DETECTOR,
+        user_turns.DETECTOR,
         secret_files.DETECTOR,
         exfiltration.DETECTOR,
         priority.DETECTOR,
@@ -106,6 +109,7 @@ USES: Final = (
     DetectorUse(contradiction.DETECTOR),
     DetectorUse(headers.DETECTOR),
     DetectorUse(padding.DETECTOR),
+    DetectorUse(resemblance.DETECTOR),
     DetectorUse(unusable_schemas.DETECTOR),
 )
 DEFINITION_DETECTORS: Final = tuple(use.detector for use in USES if use.on_definitions)

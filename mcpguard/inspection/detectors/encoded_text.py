@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+import orjson
+
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Detector, Surroundings
 from mcpguard.inspection.rules.rule_table import RULES
@@ -17,8 +19,20 @@ _ORDER: Final = RULES["encoded.order"]
 _TEXT: Final = RULES["encoded.text"]
 _LEAST: Final = 0.2
 _MOST: Final = 60
+_CONFIGURATION: Final = frozenset({"command", "args", "env", "type", "url", "headers", "name", "transport"})
 _WHOLE: Final = frozenset({"percent", "entities", "joined words"})
 """Encodings that honest text uses as well, so that they are no sign by themselves."""
+
+
+def _is_configuration(raw: str) -> bool:
+    """Tell whether a text is how a client starts a server, as links that add a server to an editor encode it."""
+    if not raw.startswith("{"):
+        return False
+    try:
+        read = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(read, dict) and bool(read) and _CONFIGURATION.issuperset(read)
 
 
 def decoding_detector(detectors: tuple[Detector, ...]) -> Detector:
@@ -36,6 +50,8 @@ def decoding_detector(detectors: tuple[Detector, ...]) -> Detector:
     def _of(subject: DefinitionTexts, surroundings: Surroundings, text: Text, layer: Text) -> Iterator[Finding]:
         evidence = layer.evidence_at(0, 0)
         decoded = _found(replace(subject, texts=(layer,)), surroundings)
+        if _is_configuration(layer.raw):
+            decoded = {rule for rule in decoded if not rule.startswith("command.")}
         if decoded - (_found(replace(subject, texts=(text,)), surroundings) if decoded else set()):
             yield _ORDER.finding_at(evidence)
         elif layer.layer not in _WHOLE:

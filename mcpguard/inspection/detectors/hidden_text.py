@@ -32,6 +32,8 @@ _JOINERS: Final = "\u200c\u200d"
 _MANY: Final = 4
 """How many soft hyphens are no accident."""
 _BREAKS: Final = "\n\t\r"
+_ESCAPES: Final = "\a\b\f\v"
+"""What a path with backslashes turns into where somebody forgot to double them: `C:\file` has a form feed."""
 _MOST: Final = 4_000
 """How many hidden characters are judged in one string."""
 
@@ -89,12 +91,18 @@ def rule_broken_by(raw: str, at: int, char: str) -> DetectorRule | None:
 
 def _of_category(char: str, before: str, after: str) -> DetectorRule:
     category = unicodedata.category(char)
+    if char in _ESCAPES and _in_word(before) and _in_word(after):
+        return _EDGE
     if category in {"Cc", "Cs"}:
         return _CONTROL
     if category == "Co":
         return _PRIVATE
     at_edge = not before or not after or after in _BREAKS
     return _EDGE if char == _SOFT_HYPHEN or at_edge else _WITHIN
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char in "_:"
 
 
 def _selects(char: str) -> bool:

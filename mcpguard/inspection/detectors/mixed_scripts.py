@@ -6,13 +6,15 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Detector, Surroundings
-from mcpguard.inspection.reading.tokens import STYLED
+from mcpguard.inspection.reading.tokens import STYLED, tokens
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
+from mcpguard.inspection.vocabulary import WORDS
 from mcpguard.policy.lexicon import strip_marks
 from mcpguard.text.confusable import latin
 
 _MIXED: Final = RULES["mixed.word"]
+_STRAY: Final = RULES["mixed.letter"]
 _NAME: Final = RULES["mixed.name"]
 _PASSES: Final = RULES["mixed.passes"]
 _STYLED: Final = RULES["mixed.styled"]
@@ -27,9 +29,16 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
         if text.role is TextRole.NAME:
             yield (_PASSES if _passes(text.raw) else _NAME).finding_at(text.evidence_at(0, len(text.raw)))
         if span := _mixed(text):
-            yield _MIXED.finding_at(text.evidence_at(*span))
+            word = _MIXED if _is_disguised(text, span) else _STRAY
+            yield word.finding_at(text.evidence_at(*span))
         if (at := _styled(text)) is not None:
             yield _STYLED.finding_at(text.evidence_at(at, at + 1))
+
+
+def _is_disguised(text: Text, span: tuple[int, int]) -> bool:
+    """Tell whether it is no slip of a keyboard in a maker's name: a name with one such letter may be one."""
+    word = text.raw[slice(*span)]
+    return not word[0].isupper() or sum(not char.isascii() for char in word) > 1 or bool(WORDS.find(tokens(word)))
 
 
 def _passes(name: str) -> bool:
@@ -79,4 +88,4 @@ def _is_styled(char: str) -> bool:
     return (plain.isascii() and plain.isalpha()) or STYLED.match(unicodedata.name(char, "")) is not None
 
 
-DETECTOR: Final = Detector((_MIXED, _NAME, _PASSES, _STYLED), _find)
+DETECTOR: Final = Detector((_MIXED, _STRAY, _NAME, _PASSES, _STYLED), _find)

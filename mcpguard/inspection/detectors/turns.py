@@ -12,6 +12,7 @@ from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 _TURN: Final = RULES["turn.template"]
 _TAG: Final = RULES["turn.tag"]
 _LABEL: Final = RULES["turn.label"]
+_AUTHORITY: Final = RULES["turn.authority"]
 _MARKS: Final = (
     "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>",
     "<|start_header_id|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>", "<end_of_turn>", "[system]",
@@ -33,7 +34,8 @@ SPECIAL: Final = frozenset(_SPECIAL_WORDS.split())
 _TAGGED: Final = re.compile(r"[<\[{(]{1,3}[ ]?[/!#]?[ ]?([^\W\d][\w-]{1,24}+)")
 _LABELS: Final = (
     "system:", "system message", "system notice", "system instruction", "system override", "system note",
-    "system update", "system alert", "assistant instructions", "note to assistant", "note to ai", "note for ai",
+    "system update", "system alert", "system policy", "assistant instructions",
+    "note to assistant", "note to ai", "note for ai",
     "note to the ai", "note for the ai", "note to llm", "note for llm", "message to assistant", "instructions for ai",
     "instruction for ai", "instructions to the ai", "instructions for the ai", "instructions for the assistant",
     "instructions for the model", "instruction to the assistant", "hidden instruction", "hidden step", "secret step",
@@ -58,6 +60,13 @@ WORDS: Final = (*_MARKS, *_LABELS)
 _ABOVE: Final = frozenset({"system", "hidden", "secret", "admin", "override", "assistant"})
 """Words of which one is enough in a tag of several words."""
 _SHOWN: Final = re.compile(r"\b(?:such as|e\.g\.|for example|for instance|like|including)\b[^.\n]{0,40}+$")
+_OFFICE: Final = re.compile(
+    r"SYSTEM|ADMIN|COMPLIANCE|SECURITY|POLICY|DIRECTIVE|PROTOCOL|OVERRIDE|DEVELOPER|OPERATOR|LEGAL|REGULATORY"
+    r"|ENTERPRISE|GOVERNANCE|PLATFORM"
+)
+_LABEL_END: Final = re.compile(r"[A-Z]{0,9}(?:[ _-][A-Z]{2,20}){0,3}[ ]?[\])*]{0,3}[ ]?[:\u2013\u2014]")
+_COMMANDED: Final = 160
+"""How many characters after a label a command may begin."""
 _NEAR: Final = 60
 """How many characters before a mark may say that it is an example."""
 
@@ -69,6 +78,7 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
             yield from _first(_TURN, _MARKS, text, plain)
             yield from _tags(text, plain)
         yield from _first(_LABEL, _LABELS, text, plain)
+        yield from _official(text)
 
 
 def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -> Iterator[Finding]:
@@ -81,7 +91,8 @@ def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -
             at >= 0
             and not _SHOWN.search(plain[max(0, at - _NEAR) : at])
             and not _is_of(plain, at, mark)
-            and not (mark[0].isalpha() and plain[at - 1 : at].isalnum() and at)
+            and not (mark.startswith("</") and plain.rfind(f"<{mark[2:]}", 0, at) >= 0)  # it closes what was opened
+            and not (mark[0].isalpha() and at and (plain[at - 1].isalnum() or plain[at - 1] in "_-"))
         ):
             yield rule.finding_at(text.evidence_at(at, at + len(mark)))
             return
@@ -90,10 +101,21 @@ def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -
 def _is_of(plain: str, at: int, mark: str) -> bool:
     """Tell whether the mark stands within a sentence, as in "the system instructions of an assistant"."""
     return (
-        mark.startswith(("system ", "ai", "llm", "instruction"))
+        mark.startswith(("system", "ai", "llm", "instruction"))
         and plain[max(0, at - 2) : at - 1].isalpha()
         and plain[at - 1] == " "
     )
+
+
+def _official(text: Text) -> Iterator[Finding]:
+    """Yield a label in capitals that claims an office, where the words after it command."""
+    for office in _OFFICE.finditer(text.raw):
+        if not (label := _LABEL_END.match(text.raw, office.end())):
+            continue
+        after = [hit for hit in text.hits.get("MUST", ()) if text.tokens.starts[hit.first] >= label.end()]
+        if after and text.tokens.starts[after[0].first] - label.end() <= _COMMANDED:
+            yield _AUTHORITY.finding_at(text.evidence_at(office.start(), label.end()))
+            return
 
 
 def _tags(text: Text, plain: str) -> Iterator[Finding]:
@@ -110,4 +132,4 @@ def _tags(text: Text, plain: str) -> Iterator[Finding]:
             return
 
 
-DETECTOR: Final = Detector((_TURN, _TAG, _LABEL), _find)
+DETECTOR: Final = Detector((_TURN, _TAG, _LABEL, _AUTHORITY), _find)

@@ -10,13 +10,15 @@ Rules kept here:
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from mcpguard.inspection.reading.tokens import Tokens, possible_words, words
 
 LONGEST_PHRASE: Final = 12
 _LONGEST_WORD: Final = 64
+_MOST_WORDS: Final = 16_384
+"""Words that are kept with the phrases that begin with them, cut to the longest that any can have."""
 _DOUBLED: Final = "bgmnpt"
 """Letters that are doubled before an ending, after a short vowel."""
 
@@ -72,6 +74,7 @@ class Vocabulary:
 
     def __init__(self, *tables: Mapping[str, str]) -> None:
         self._tables = tables
+        self._begin = lru_cache(maxsize=_MOST_WORDS)(self._beginning_with)
         self.meanings = frozenset(meaning for table in tables for key in table for meaning in key.split())
 
     @cached_property
@@ -88,15 +91,17 @@ class Vocabulary:
     def find(self, text: Tokens) -> dict[str, list[PhraseHit]]:
         """Return where a text has each meaning, in order."""
         hits: dict[str, list[PhraseHit]] = {}
-        first: dict[str, tuple[_Node, ...]] = {}
+        begin = self._begin
         for at, word in enumerate(text.words):
-            nodes = first.get(word)
-            if nodes is None:
-                nodes = first[word] = tuple(self._root.children(word[:_LONGEST_WORD]))
+            nodes = begin(word[:_LONGEST_WORD])
             for end, node in _followed(nodes, text.words, at) if nodes else ():
                 for meaning in node.meanings:
                     hits.setdefault(meaning, []).append(PhraseHit(at, end))
         return hits
+
+    def _beginning_with(self, word: str) -> tuple[_Node, ...]:
+        """Return what the phrases are that begin with a word. Texts differ, and have the same few thousand words."""
+        return tuple(self._root.children(word))
 
 
 def _learn(root: _Node, entry: str, meanings: Iterable[str]) -> None:

@@ -24,6 +24,7 @@ from mcpguard.inspection.detectors.orders import steering
 from mcpguard.inspection.reading.patterns import MeaningPattern
 from mcpguard.inspection.replies import hidden_characters
 from mcpguard.inspection.replies.forged_refusals import HINTS, find_forged_refusal
+from mcpguard.inspection.resemblance.published_attacks import attack_weights
 from mcpguard.inspection.texts.glance import ALWAYS, FORMS, Glance, meanings_by_form, words_of
 from mcpguard.inspection.vocabulary import TABLES
 from mcpguard.policy.secrets import detection
@@ -51,6 +52,10 @@ _COMMENTED: Final = compile_pattern(_COMMENTS)
 _MIXED: Final = re.compile("[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z]")
 _ENCODED: Final = compile_pattern(ENCODED)
 _SENTENCE: Final = " "
+_PART: Final = 400
+_PART_OVERLAP: Final = 100
+LEAST_WORDS: Final = -0.5
+"""The weight of the words of a part, by themselves, from which it is compared with attacks."""
 _HOLDING_BYTES: Final = frozenset({"blob", "data"})
 """Members that may hold bytes: whether they do depends on what is beside them."""
 _MEDIA: Final = frozenset({"image", "audio"})
@@ -76,9 +81,7 @@ def is_plain(value: object, given: KnownSecrets, around: Surroundings, *, clear:
     if not (clear and not strings.decoded) and _may_hold_secret(raw):
         return False
     text = "\n".join(strings.read)
-    if len(text) <= BLOCK:
-        return not worth_reading(text, around)
-    return not any(worth_reading(block, around) for block in blocks(text))
+    return not any(worth_reading(block, around) or (around.compared and may_resemble(block)) for block in blocks(text))
 
 
 def _may_hold_secret(raw: bytes) -> bool:
@@ -117,6 +120,18 @@ def worth_reading(text: str, surroundings: Surroundings, *, coded: bool = True) 
     if has_signs and _COMMENTED.search(raw):
         left *= 1 - REPLY_WEIGHTS["markup.comment"]
     return 1 - left >= ENOUGH
+
+
+def may_resemble(block: str) -> bool:
+    """Tell whether the words of some part of a block speak for an attack at all, so that comparing it may pay.
+
+    This is the one glance that may pass over something: a few attacks of a hundred have none of the usual words.
+    """
+    weight = attack_weights().word_weight
+    for start in range(0, max(len(block) - _PART_OVERLAP, 1), _PART - _PART_OVERLAP):
+        if sum(map(weight, words_of(block[start : start + _PART]))) >= LEAST_WORDS:
+            return True
+    return False
 
 
 @cache

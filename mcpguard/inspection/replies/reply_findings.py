@@ -17,6 +17,7 @@ from typing import Final
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.detectors.detector_table import DECODED_REPLY_DETECTOR, REPLY_DETECTORS, REPLY_WEIGHTS
+from mcpguard.inspection.detectors.resemblance import find_resemblance
 from mcpguard.inspection.replies.plain_replies import BLOCK, CODES, ENOUGH, OVERLAP, TURNED, worth_reading
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.glance import words_of
@@ -45,6 +46,12 @@ def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]
     if _risk((*most, *decoded)) < (ABOUT if _is_about(block) else ENOUGH):
         return ()
     return tuple({each.rule: each for each in (*decoded, *most)}.values())
+
+
+def find_alike(block: str) -> tuple[Finding, ...]:
+    """Return the finding that a block resembles published attacks, if it does."""
+    found = find_resemblance((Text("", block),), "replies")
+    return (found,) if found else ()
 
 
 def is_hard(findings: Iterable[Finding]) -> bool:

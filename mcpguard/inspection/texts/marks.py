@@ -13,7 +13,10 @@ MARKS: Final = frozenset({"SECRET_FILE", "EMAIL", "NAMED", "QUOTED", "NUMBER", "
 """The meanings that are known by their form."""
 _MOST: Final = 40
 """How many marks of each kind are found in a text."""
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|(?<=[`'\"])[a-z]++(?:[A-Z][a-z0-9]++)++")
+_NAME: Final = re.compile(
+    r"[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|(?<=[`'\"])[a-z]++(?:[A-Z][a-z0-9]++)++"
+    r"|(?<=[`'\"])[A-Za-z]\w{0,40}+(?:-\w{1,40}+)++(?=[`'\"])"
+)
 
 
 _QUOTED: Final = re.compile(r"(?<=`)[A-Za-z_]\w{0,40}+(?=`)|(?<=[\s(]['\"])[A-Za-z_]\w{0,40}+(?=['\"])")

@@ -34,6 +34,7 @@ _WHOLE: Final = phrases(
     "PERSONAL_DATA 5 HELD",
     topics=CHATS,
 )
+_MODEL: Final = phrases("context.model", "MODEL_NAME")
 _NAMES: Final = phrases(
     "context.name",
     "SYSTEM_PROMPT",
@@ -62,9 +63,11 @@ _LONG: Final = 48
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         if text.role is TextRole.KEY and "/properties/" in text.path:
-            yield from _of(subject, text, _NAMES, _ORDERS)
+            yield from _of(subject, text, _NAMES, _ORDERS, _MODEL)
         elif text.role is TextRole.VALUE and text.path.startswith("/inputSchema/") and _is_said(text):
-            yield from _of(subject, text, _SAID, _WHOLE)
+            yield from _of(subject, text, _SAID, _WHOLE, _MODEL)
+        elif text.role is TextRole.VALUE:  # arguments are often described in the tool's own description
+            yield from _of(subject, text, _MODEL)
 
 
 def _is_said(text: Text) -> bool:
@@ -78,4 +81,4 @@ def _of(subject: DefinitionTexts, text: Text, *rules: Phrases) -> Iterator[Findi
             yield finding
 
 
-DETECTOR: Final = Detector((_NAMES.rule, _ORDERS.rule, _SAID.rule, _WHOLE.rule), _find)
+DETECTOR: Final = Detector((_NAMES.rule, _ORDERS.rule, _SAID.rule, _WHOLE.rule, _MODEL.rule), _find)

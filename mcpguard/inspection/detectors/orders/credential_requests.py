@@ -13,6 +13,6 @@ DETECTOR: Final = phrase_detector(
         "USER 2 MUST 5 CREDENTIALS",
         "~10 GET_FROM USER|ROLE CREDENTIALS",
         "TELL 2 USER 10 CREDENTIALS",
-        topics="login auth authenticate unlock register signup connect",
+        topics="password passwords credential credentials login auth authenticate unlock register signup connect",
     ),
 )

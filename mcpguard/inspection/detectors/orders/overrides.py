@@ -6,13 +6,14 @@ from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 from mcpguard.inspection.detectors.orders.data_requests import CHATS
 
 _ABOUT: Final = "injection injections jailbreak jailbreaks redteam eval evaluate corpus moderate guardrail dataset"
+_MEMORY: Final = "memory memories remember rules instructions settings config preference preferences"
 DETECTOR: Final = phrase_detector(
     phrases(
         "override.instructions",
         "IGNORE 2 PREVIOUS 3 INSTRUCTIONS",
         "IGNORE 1 INSTRUCTIONS 4 PREVIOUS|ABOVE",
         "IGNORE 1 ABOVE",
-        "IGNORE 2 PREVIOUS 1 PREVIOUS",
+        "IGNORE 2 PREVIOUS 1 PREVIOUS _",
         "IGNORE 4 SYSTEM_PROMPT",
         "NEVER 2 FOLLOW 3 PREVIOUS 2 INSTRUCTIONS",
         "PREVIOUS 2 INSTRUCTIONS 5 IGNORE",
@@ -35,6 +36,13 @@ DETECTOR: Final = phrase_detector(
     ),
     phrases("override.persona", "PERSONA"),
     phrases("override.lasting", "FROM_NOW_ON"),
+    phrases(
+        "override.stored",
+        "STORE 8 LASTING_MEMORY",
+        "STORE 12 RULE_FILES",
+        "RULE_FILES 8 STORE",
+        topics=_MEMORY,
+    ),
     phrases(
         "override.prompt",
         "TELL|SHOW|SEND|CARRY|ASIDE 4 SYSTEM_PROMPT",

@@ -23,7 +23,7 @@ DETECTOR: Final = phrase_detector(
         "MUST 4 CALL|READ 14 BEFORE 3 TASK",
         "BEFORE 3 TASK 3 MUST 3 CALL|READ|SEND",
         "BEFORE 0 TASK 4 DESTROY|SEND",
-        unless=("TOOL 2 OWN_SERVER", "OWN_TOOLS", "BEFORE_OTHERS"),
+        unless=("TOOL 2 OWN_SERVER", "OWN_TOOLS", "BEFORE_OTHERS", "TOOLS 3 NAMED|QUOTED"),
     ),
     phrases(
         "priority.unless",

@@ -5,6 +5,8 @@ from typing import Final
 from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 
 DETECTOR: Final = phrase_detector(
+    phrases("promotion.superlative", "SUPERLATIVE"),
+    phrases("promotion.boast", "~60 BOAST BOAST", "~30 BOAST BEST"),
     phrases(
         "promotion.best",
         "BEST 5 TOOLS",

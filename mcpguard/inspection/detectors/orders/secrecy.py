@@ -34,7 +34,7 @@ DETECTOR: Final = phrase_detector(
         "NEVER 2 USER 3 KNOW|TELL",
         "THIS 2 NEVER 2 KNOW 6 USER",
         "WHEN 2 ASK 8 LIE",
-        unless=("OTHER_PARTIES", "WITHOUT 0 TELL 0 THEM"),
+        unless=("OTHER_PARTIES", "WITHOUT 0 TELL 0 THEM", "HIDE 0 THEM"),
     ),
     phrases(
         "secrecy.stealth",

@@ -62,6 +62,26 @@ _PLACES: Final = phrases(
     "IGNORE 1 STRANGE",
     "CONDUCT 3 STRANGE 3 CHANGE|MUST",
 )
+_DUTIES: Final = phrases(
+    "steering.duties",
+    "BEFORE|WHEN 3 CALL 4 STRANGE 12 MUST|ALWAYS|FIRST|CHANGE|TAMPER|CALL|IGNORE|CHANGED"
+    " 6 STRANGE|PARAMETER|QUOTED|RECIPIENT",
+    "MUST|ALWAYS|FIRST 3 CALL 3 STRANGE 16 BEFORE 3 CALL 4 STRANGE",
+    "CALLS_OF 2 STRANGE 12 MUST|ALWAYS 3 CHANGE|TAMPER|IGNORE|CALL",
+    "MUST|ALWAYS 3 CHANGE|TAMPER 3 PARAMETER|QUOTED 12 STRANGE",
+)
+_REDIRECTS: Final = phrases(
+    "steering.redirects",
+    "STRANGE 6 OFF|WORSE|VOID 12 INSTEAD|CALL|PREFER 5 STRANGE",
+    "OFF|WORSE|VOID 10 INSTEAD|CALL|PREFER 5 STRANGE",
+    "SAFER 2 STRANGE 4 INSTEAD",
+    "CALL|PREFER 3 STRANGE 4 INSTEAD",
+)
+_AFTER: Final = phrases(
+    "steering.after",
+    "WHEN 4 CALL|THIS 10 MUST|ALWAYS|ALSO 4 CALL 3 STRANGE",
+    "THIS 4 MUST 2 WHEN 4 CALL 3 STRANGE",
+)
 _REPLACES: Final = phrases(
     "steering.replaces",
     "INSTEAD|REPLACE 2 STRANGE",
@@ -71,7 +91,7 @@ _FORBIDS: Final = phrases(
     "NEVER 1 CALL 1 STRANGE",
     "STRANGE 5 OFF",
 )
-_SOFT: Final = (_CALLS, _MENTIONS, _MAYBE, _FORCES, _PLACES, _REPLACES, _FORBIDS)
+_SOFT: Final = (_CALLS, _MENTIONS, _MAYBE, _DUTIES, _FORCES, _PLACES, _REDIRECTS, _AFTER, _REPLACES, _FORBIDS)
 _ABOUT_FOREIGN: Final = (_CALLS, _MENTIONS)
 _SHORT: Final = 7
 _LONGEST: Final = 128
@@ -166,8 +186,14 @@ def find_foreign_names(text: Text, surroundings: Surroundings) -> list[PhraseHit
 
 
 def _strange(text: Text, known: frozenset[tuple[str, ...]]) -> list[PhraseHit]:
-    named = text.hits.get("NAMED", ())
-    return [hit for hit in named if tuple(text.tokens.words[hit.first : hit.last + 1]) not in known]
+    """Return where names stand that are not known as the server's own. One in capitals is a variable, not a tool."""
+    tokens, named = text.tokens, text.hits.get("NAMED", ())
+    return [
+        hit
+        for hit in named
+        if tuple(tokens.words[hit.first : hit.last + 1]) not in known
+        and not text.raw[tokens.starts[hit.first] : tokens.ends[hit.last]].isupper()
+    ]
 
 
 DETECTOR: Final = Detector((_STEERS.rule, *(each.rule for each in _SOFT)), _find)

@@ -1,0 +1,44 @@
+"""Detects texts that share many words with published attacks, which no rule may know (T1, T2)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from mcpguard.domain.findings import Finding
+from mcpguard.inspection.detectors.detector import Detector, Surroundings, as_weak_finding, is_reported_at
+from mcpguard.inspection.resemblance.published_attacks import attack_weights
+from mcpguard.inspection.resemblance.word_classes import ClassedWord, classed_words
+from mcpguard.inspection.rules.rule_table import RULES
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
+
+RESEMBLES: Final = RULES["resemblance.attack"]
+
+
+def find_resemblance(texts: Sequence[Text], line: str) -> Finding | None:
+    """Return the finding that texts, read one after the other, resemble attacks. `line`: what kind of texts they are.
+
+    Its place is that of the words that speak most for it, in the text that has most of them.
+    """
+    words, owners = list[ClassedWord](), list[Text]()
+    for text in texts:
+        some = classed_words(text)
+        words += some
+        owners += [text] * len(some)
+    weights = attack_weights()
+    alike = weights.most_alike(words)
+    if alike.score < weights.lines[line] or not alike.phrases:
+        return None
+    first = owners[alike.phrases[0][0]]
+    there = [place for place in alike.phrases if owners[place[0]] is first and owners[place[1] - 1] is first]
+    start, end = min(words[at].start for at, _ in there), max(words[end - 1].end for _, end in there)
+    finding = RESEMBLES.finding_at(first.evidence_at(start, end))
+    return as_weak_finding(finding) if is_reported_at(first, start) else finding
+
+
+def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
+    if surroundings.compared:
+        texts = [text for text in subject.texts if text.role is not TextRole.NAME]
+        if finding := find_resemblance(texts, "definitions"):
+            yield finding
+
+
+DETECTOR: Final = Detector((RESEMBLES,), _find)

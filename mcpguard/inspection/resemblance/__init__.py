@@ -1,0 +1,1 @@
+"""Compares texts with published attacks by the words that they share."""

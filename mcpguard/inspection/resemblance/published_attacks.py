@@ -1,0 +1,122 @@
+"""Tells how much a text resembles published attacks, by weights that were learnt from attacks and honest texts.
+
+Rules kept here:
+1. A weight belongs to one, two or three words side by side in one sentence. A window of words scores the sum of the
+   weights of the different ones that it has; a text scores as its highest window.
+2. The weights are data (`weights.txt`), made by `tests.benchmarks.detection.learn`. A changed file is refused.
+3. Time is linear in the words of a text.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Final
+
+from mcpguard.inspection.resemblance.word_classes import ClassedWord
+
+WINDOW: Final = 50
+STEP: Final = 25
+LONGEST: Final = 3
+_SHOWN: Final = 3
+"""How many of the phrases that speak most for an attack mark its place."""
+
+
+@dataclass(slots=True)
+class _Node:
+    weight: float = 0.0
+    id: int = -1
+    following: dict[str, "_Node"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Resemblance:
+    """The most alike window of a text: its score, and the words that speak most for an attack, by their places."""
+
+    score: float
+    phrases: tuple[tuple[int, int], ...]
+
+
+class AttackWeights:
+    """Weights of phrases, the score of a text without any, and from which score on a text is reported."""
+
+    def __init__(self, weights: Mapping[str, float], bias: float, lines: Mapping[str, float]) -> None:
+        self.bias = bias
+        self.lines = lines
+        self._phrases = weights
+        self._root = _Node()
+        for number, (phrase, weight) in enumerate(weights.items()):
+            node = self._root
+            for word in phrase.split():
+                node = node.following.setdefault(word, _Node())
+            node.weight, node.id = weight, number
+
+    def phrases(self) -> Mapping[str, float]:
+        """Return the weight of each phrase."""
+        return self._phrases
+
+    def word_weight(self, word: str) -> float:
+        """Return the weight of a word by itself."""
+        node = self._root.following.get(word)
+        return node.weight if node else 0.0
+
+    def most_alike(self, words: Sequence[ClassedWord]) -> Resemblance:
+        """Return the window that resembles attacks most."""
+        found = list(self._found(words))
+        best, best_at = self.bias, range(0)
+        first = 0
+        for start in range(0, max(len(words) - STEP, 1), STEP):
+            end = start + WINDOW
+            while first < len(found) and found[first][0] < start:
+                first += 1
+            seen = set[int]()
+            score, last = self.bias, first
+            while last < len(found) and found[last][0] < end:
+                _, length, node = found[last]
+                if node.id not in seen and found[last][0] + length <= end:
+                    seen.add(node.id)
+                    score += node.weight
+                last += 1
+            if score > best:
+                best, best_at = score, range(first, last)
+        speaking = sorted((found[at] for at in best_at), key=lambda each: -each[2].weight)[:_SHOWN]
+        return Resemblance(best, tuple(sorted((at, at + length) for at, length, _ in speaking)))
+
+    def _found(self, words: Sequence[ClassedWord]) -> Iterator[tuple[int, int, _Node]]:
+        """Yield the phrases that have a weight, in the order of their places, with their lengths."""
+        roots = self._root.following
+        for at, each in enumerate(words):
+            node = roots.get(each.word)
+            if node is None:
+                continue
+            if node.id >= 0:
+                yield at, 1, node
+            for length in range(1, LONGEST):
+                if at + length >= len(words) or words[at + length].begins or not node.following:
+                    break
+                node = node.following.get(words[at + length].word)
+                if node is None:
+                    break
+                if node.id >= 0:
+                    yield at, length + 1, node
+
+
+def read_weights(text: str) -> AttackWeights:
+    """Return the weights of a file. Raises ValueError where it was changed since it was made."""
+    head, _, body = text.partition("\n\n")
+    facts = dict(line.removeprefix("# ").split(": ", 1) for line in head.splitlines() if ": " in line)
+    if sha256(body.encode()).hexdigest() != facts["digest"]:
+        raise ValueError("the weights of the comparison with attacks were changed after they were made")
+    weights = dict[str, float]()
+    for line in body.splitlines():
+        weight, _, phrase = line.partition(" ")
+        weights[phrase] = float(weight)
+    lines = {name: float(facts[name]) for name in ("definitions", "replies")}
+    return AttackWeights(weights, float(facts["bias"]), lines)
+
+
+@cache
+def attack_weights() -> AttackWeights:
+    """Return the weights that are delivered with the product."""
+    return read_weights(files(__package__).joinpath("weights.txt").read_text("utf-8"))

@@ -1,0 +1,87 @@
+"""Turns a text into the sequence of words that it is compared by, with names and addresses replaced by classes.
+
+Rules kept here:
+1. Which tool, parameter, file, address or number a text names tells nothing about attacks in general, so each is one
+   word that stands for all of its class. A word in capitals keeps its form beside its meaning.
+2. Words are those that every detector reads (`reading.tokens`): case, accents, look-alikes and invisible characters
+   make no difference.
+3. Time is linear: each form begins where no such form can have begun earlier, and takes all that it can.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from mcpguard.inspection.reading.tokens import SENTENCE, Tokens
+from mcpguard.inspection.texts.texts import Text, TextRole
+
+_CLASSES: Final = re.compile(
+    r"(?P<url>\b(?:https?|wss?|ftp)://[^\s\"'<>)\]]++|\bwww\.[^\s\"'<>)\]]++)"
+    r"|(?P<mail>(?<![\w.+-])[\w.+-]++@[\w-]++\.\w++)"
+    r"|(?P<tag>[<\[]{1,2}[/!#]?[A-Za-z_|][\w |:-]{0,40}[>\]])"
+    r"|(?P<path>(?<![\w./\\~])(?:~|\.{1,2}|[A-Za-z]:|\$\w++)?(?:[/\\][\w.$*{}-]++)++"
+    r"|(?<![\w./-])\.?[\w-]{1,60}\.(?:json|ya?ml|env|txt|md|py|js|ts|csv|pem|key|conf|cfg|ini|toml|log|pdf|sh|html?)\b"
+    r"|(?<![\w./])\.(?:env|ssh|aws|bashrc|zshrc|netrc|npmrc|cursorrules|git)\b)"
+    r"|(?P<name>(?<![A-Za-z0-9_])[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|\b[a-z]++(?:[A-Z][a-z0-9]*+)++\b"
+    r"|`[^`\n]{1,60}`|(?<![\w:])\w++::\w++)"
+    r"|(?P<number>(?<![\w.])\d[\d.,:%-]*+)"
+)
+_MAY: Final = re.compile(r"[/@<\[_`:\\\d]|\.\w|[a-z][A-Z]")
+"""What is in every text that has any of these forms."""
+_SHOUTED: Final = re.compile(r"[^\W\d_a-z]{4}")
+CAPITALS: Final = "·CAPITALS"
+PARAMETER: Final = "·PARAMETER"
+_SHORTEST_CAPITALS: Final = 4
+
+
+class ClassedWord(NamedTuple):
+    """A word or class, the range of characters that it stands for, and whether a sentence begins with it."""
+
+    word: str
+    start: int
+    end: int
+    begins: bool
+
+
+def texts_as_words(texts: Iterable[Text]) -> tuple[ClassedWord, ...]:
+    """Return the words of several texts in order, without the name of what they define."""
+    return tuple(each for text in texts if text.role is not TextRole.NAME for each in classed_words(text))
+
+
+def classed_words(text: Text) -> list[ClassedWord]:
+    """Return the words of a text in order."""
+    tokens, raw = text.tokens, text.raw
+    if text.role is TextRole.KEY:
+        return _of_key(tokens)
+    shouts = _SHOUTED.search(raw) is not None
+    result: list[ClassedWord] = []
+    starts, ends, words, positions = tokens.starts, tokens.ends, tokens.words, tokens.positions
+    at, size, before = 0, len(words), -SENTENCE - 1
+    matches = _CLASSES.finditer(raw) if _MAY.search(raw) else ()
+    spans = ((match.start(), match.end(), match.lastgroup) for match in matches)
+    for start, end, name in (*spans, (len(raw), len(raw), None)):
+        while at < size and starts[at] < start:
+            position = positions[at]
+            begins, before = position - before > SENTENCE, position
+            first, last = starts[at], ends[at]
+            if shouts and last - first >= _SHORTEST_CAPITALS and raw[first:last].isupper():
+                result.append(ClassedWord(CAPITALS, first, last, begins))
+                begins = False
+            result.append(ClassedWord(words[at], first, last, begins))
+            at += 1
+        if at < size and starts[at] < end:
+            result.append(ClassedWord(f"·{name}", start, end, positions[at] - before > SENTENCE))
+            while at < size and starts[at] < end:
+                before = positions[at]
+                at += 1
+    return result
+
+
+def _of_key(tokens: Tokens) -> list[ClassedWord]:
+    begins = True
+    result = [ClassedWord(PARAMETER, tokens.starts[0], tokens.ends[-1], begins)] if tokens.words else []
+    result += [
+        ClassedWord(word, start, end, begins=False)
+        for word, start, end in zip(tokens.words, tokens.starts, tokens.ends, strict=True)
+    ]
+    return result
