@@ -59,7 +59,7 @@ fix: $(VENV)/.dev ## repair what ruff can repair
 bench: $(VENV)/.dev ## measure (ARGS=quick: in a minute, and whether a call became dearer)
 	$(BIN)/python -m tests.benchmarks $(ARGS)
 
-bench-detection: $(VENV)/.dev ## measure what inspection finds (ARGS="FILE…": labelled definitions, one a line)
+bench-detection: $(VENV)/.dev ## measure what is found in labelled texts (ARGS="PLACE… --left-out": files or folders)
 	$(BIN)/python -m tests.benchmarks.detection $(ARGS)
 
 bench-search: $(VENV)/.dev ## measure how tools are found, and the tokens that takes (ARGS="DIR…": folders with tools.jsonl and queries.jsonl)

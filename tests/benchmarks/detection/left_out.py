@@ -1,0 +1,39 @@
+"""Scores each text by weights that were learnt without its source, as a stranger's text would be scored.
+
+Sources without attacks are left out together in a few groups: leaving out each by itself changes nothing.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+from rich.progress import track
+
+from mcpguard.inspection.resemblance.published_attacks import AttackWeights
+from tests.benchmarks.detection.labelled import Labelled
+from tests.benchmarks.detection.learning import Windows, learn, windows_of
+
+GROUPS = 6
+
+
+def left_out_scores(texts: Sequence[Labelled]) -> list[float]:
+    """Return the score of each text; snippets, which are never judged, score 0."""
+    every = windows_of(texts)
+    attacking = {each.source for each in texts if each.malicious}
+    group_of = {each.source: _group(each.source, attacking) for each in texts if "snippet" not in each.said}
+    scores = [0.0] * len(texts)
+    for group in track(sorted(set(group_of.values())), "learning, one source left out in turn", transient=True):
+        weights = _without(every, frozenset(source for source, of in group_of.items() if of == group))
+        for at, each in enumerate(texts):
+            if group_of.get(each.source) == group and "snippet" not in each.said:
+                scores[at] = weights.most_alike(each.words).score
+    return scores
+
+
+def _without(every: Windows, sources: frozenset[str]) -> AttackWeights:
+    return learn(every.without(sources))
+
+
+def _group(source: str, attacking: set[str]) -> str:
+    if source in attacking:
+        return source
+    return f"honest {hashlib.sha256(source.encode()).digest()[0] % GROUPS}"
