@@ -56,7 +56,7 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "replies.kept_seconds": (1, 2.5, 86_400),
     "replies.kept": (1000, 2000, 1_000_000),
     "screening.mode": ("off", "refuse", "mask"),
-    "screening.resemblance": ("off", "on"),
+    "screening.resemblance": ("off", "on", "off"),
     "screening.patience_seconds": (0.5, 1, 60),
     "budgets.caller_minute": (0, 1, 10_000_000),
     "budgets.capability_minute": (0, 1, 10_000_000),

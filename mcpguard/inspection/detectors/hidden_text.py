@@ -102,7 +102,7 @@ def _of_category(char: str, before: str, after: str) -> DetectorRule:
 
 
 def _in_word(char: str) -> bool:
-    return char.isalnum() or char in "_:"
+    return char.isalnum() or char in {"_", ":"}
 
 
 def _selects(char: str) -> bool:
