@@ -59,6 +59,7 @@ VALUES = st.fixed_dictionaries(
         "authority.tokens": st.sampled_from(["full", "tighten"]),
         "arguments.secrets": st.sampled_from(["refuse", "note"]),
         "screening.mode": st.sampled_from(SCREENING),
+        "screening.resemblance": st.sampled_from(["on", "off"]),
         "telemetry.otlp_endpoint": st.sampled_from([None, "http://a/", "http://b/"]),
         "holds.calls": st.lists(
             st.sampled_from(["any", "any of a", "write", "write of b by c"]), max_size=3, unique=True
@@ -104,7 +105,7 @@ def permitted(values: dict[str, SettingValue]) -> set[object]:
     counted = {(key, each) for key, some in numbers.items() for each in some if int(str(values[key])) >= each}
     days = values["retention.record_days"]
     counted |= {("retention.record_days", each) for each in (2, 5) if isinstance(days, int) and days <= each}
-    loose = {"authority.shell": "full", "authority.tokens": "full", "arguments.secrets": "note"}
+    loose = {"authority.shell": "full", "authority.tokens": "full", "arguments.secrets": "note", "screening.resemblance": "off"}
     words = {*loose.items(), ("anonymous.enabled", True)} & {*_plain(values)}
     sent = {("telemetry.otlp_endpoint", each) for each in [values["telemetry.otlp_endpoint"]] if each}
     looseness = SCREENING.index(str(values["screening.mode"]))

@@ -51,6 +51,7 @@ def test_these_settings_carry_trust_and_take_effect_at_a_start_only() -> None:
         "retention.record_days",
         "retention.records",
         "screening.mode",
+        "screening.resemblance",
         "telemetry.otlp_endpoint",
         *reached,
         *whole,

@@ -3,7 +3,8 @@
 Rules kept here:
 1. A weight belongs to one, two or three words side by side in one sentence. A window of words scores the sum of the
    weights of the different ones that it has; a text scores as its highest window.
-2. The weights are data (`weights.txt`), made by `tests.benchmarks.detection.learn`. A changed file is refused.
+2. The weights are data (`weights.txt`), made by `tests.benchmarks.detection.learn`. A file that is not whole is
+   refused.
 3. Time is linear in the words of a text.
 """
 
@@ -64,24 +65,24 @@ class AttackWeights:
     def most_alike(self, words: Sequence[ClassedWord]) -> Resemblance:
         """Return the window that resembles attacks most."""
         found = list(self._found(words))
-        best, best_at = self.bias, range(0)
+        best, spoken = self.bias, dict[int, tuple[int, int, _Node]]()
         first = 0
         for start in range(0, max(len(words) - STEP, 1), STEP):
             end = start + WINDOW
             while first < len(found) and found[first][0] < start:
                 first += 1
-            seen = set[int]()
+            seen = dict[int, tuple[int, int, _Node]]()
             score, last = self.bias, first
             while last < len(found) and found[last][0] < end:
-                _, length, node = found[last]
-                if node.id not in seen and found[last][0] + length <= end:
-                    seen.add(node.id)
+                at, length, node = found[last]
+                if node.id not in seen and at + length <= end:
+                    seen[node.id] = found[last]
                     score += node.weight
                 last += 1
             if score > best:
-                best, best_at = score, range(first, last)
-        speaking = sorted((found[at] for at in best_at), key=lambda each: -each[2].weight)[:_SHOWN]
-        return Resemblance(best, tuple(sorted((at, at + length) for at, length, _ in speaking)))
+                best, spoken = score, seen
+        speaking = sorted((each for each in spoken.values() if each[2].weight > 0), key=lambda each: -each[2].weight)
+        return Resemblance(best, tuple(sorted((at, at + length) for at, length, _ in speaking[:_SHOWN])))
 
     def _found(self, words: Sequence[ClassedWord]) -> Iterator[tuple[int, int, _Node]]:
         """Yield the phrases that have a weight, in the order of their places, with their lengths."""
@@ -106,7 +107,7 @@ def read_weights(text: str) -> AttackWeights:
     """Return the weights of a file. Raises ValueError where it was changed since it was made."""
     head, _, body = text.partition("\n\n")
     facts = dict(line.removeprefix("# ").split(": ", 1) for line in head.splitlines() if ": " in line)
-    if sha256(body.encode()).hexdigest() != facts["digest"]:
+    if sha256(body.encode()).hexdigest() != facts.get("digest"):
         raise ValueError("the weights of the comparison with attacks were changed after they were made")
     weights = dict[str, float]()
     for line in body.splitlines():

@@ -81,7 +81,14 @@ def test_what_scripts_and_emoji_need_is_not_hidden(text: str) -> None:
     assert not described(text).hard
 
 
-@pytest.mark.parametrize("text", ["Opens p\u0430yments", "Ignоre it", "Ρaypal account", "sc\u03bfpe of it", "раypal"])
+def test_a_name_with_one_letter_of_another_script_is_flagged_and_may_be_a_slip() -> None:
+    found = described("Ρaypal account")
+    assert found.flagged
+    assert not found.hard
+    assert rules(found) == {"mixed.letter"}
+
+
+@pytest.mark.parametrize("text", ["Opens p\u0430yments", "Ignоre it", "ΡаyРal account", "sc\u03bfpe of it", "раypal"])
 def test_a_word_of_two_scripts_that_looks_like_one_is_hard(text: str) -> None:
     assert "mixed.word" in rules(described(text))
     assert described(text).hard

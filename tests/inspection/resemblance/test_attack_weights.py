@@ -1,0 +1,180 @@
+"""How a text is scored by weights: compared with a naive sum, and for texts that are made to be work."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mcpguard.inspection import resemblance
+from mcpguard.inspection.resemblance import published_attacks
+from mcpguard.inspection.resemblance.published_attacks import (
+    LONGEST,
+    STEP,
+    WINDOW,
+    AttackWeights,
+    attack_weights,
+    read_weights,
+)
+from mcpguard.inspection.resemblance.word_classes import ClassedWord
+from tests.tiers import examples
+
+FILE = files(resemblance).joinpath("weights.txt").read_text("utf-8")
+HEAD, _, BODY = FILE.partition("\n\n")
+WORDS = st.sampled_from("abc")
+PHRASES = st.lists(WORDS, min_size=1, max_size=LONGEST).map(" ".join)
+WEIGHTS = st.dictionaries(PHRASES, st.floats(-2, 2), max_size=20)
+SAID = st.lists(st.tuples(WORDS | st.just("other"), st.booleans()), max_size=4 * WINDOW).map(
+    lambda pairs: [ClassedWord(word, at, at + 1, begins) for at, (word, begins) in enumerate(pairs)]
+)
+
+
+def said(*words: str) -> list[ClassedWord]:
+    """Words of one sentence."""
+    return [ClassedWord(word, at, at + 1, at == 0) for at, word in enumerate(words)]
+
+
+def places(phrase: str, words: Sequence[ClassedWord]) -> list[int]:
+    """Where the words of a phrase stand side by side in one sentence."""
+    parts = phrase.split()
+    return [
+        at
+        for at in range(len(words) - len(parts) + 1)
+        if [each.word for each in words[at : at + len(parts)]] == parts
+        and not any(each.begins for each in words[at + 1 : at + len(parts)])
+    ]
+
+
+def naive_score(weights: Mapping[str, float], bias: float, words: Sequence[ClassedWord]) -> float:
+    best = bias
+    for start in range(0, max(len(words) - STEP, 1), STEP):
+        window = words[start : start + WINDOW]
+        best = max(best, bias + sum(weight for phrase, weight in weights.items() if places(phrase, window)))
+    return best
+
+
+@settings(max_examples=examples(400))
+@given(WEIGHTS, st.floats(-3, 3), SAID)
+@example({"a": 1.0, "a b": -0.5, "a b c": 2.0}, 0.0, said(*"abcabc"))
+@example({"a": 1.0}, -1.0, said(*["b"] * WINDOW, "a"))
+@example({"b c": 1.0}, 0.0, said(*["a"] * (WINDOW - 1), "b", "c"))
+def test_the_score_is_the_sum_over_the_different_phrases_of_the_best_window(
+    weights: dict[str, float], bias: float, words: list[ClassedWord]
+) -> None:
+    assert AttackWeights(weights, bias, {}).most_alike(words).score == pytest.approx(naive_score(weights, bias, words))
+
+
+@settings(max_examples=examples(400))
+@given(WEIGHTS, SAID)
+@example({"b c": 1.0, "a": 0.5}, said("a", *["other"] * (WINDOW - 2), "b", "c", *["other"] * (STEP - 2), "x"))
+@example({"a": 1.0, "b": -1.0, "c": 0.5}, said(*"aaabbc"))
+def test_what_is_marked_are_different_phrases_that_spoke_for_an_attack(
+    weights: dict[str, float], words: list[ClassedWord]
+) -> None:
+    alike = AttackWeights(weights, 0.0, {}).most_alike(words)
+    marked = [" ".join(each.word for each in words[start:end]) for start, end in alike.phrases]
+    assert len(set(marked)) == len(marked) <= 3
+    assert all(start in places(phrase, words) for phrase, (start, _) in zip(marked, alike.phrases, strict=True))
+    assert all(weights[phrase] > 0 for phrase in marked)
+    assert bool(marked) is (alike.score > 0)
+    if marked:
+        assert max(end for _, end in alike.phrases) - alike.phrases[0][0] <= WINDOW
+    if marked and len(words) <= WINDOW:
+        speaking = sorted(weight for phrase, weight in weights.items() if weight > 0 and places(phrase, words))
+        assert sorted(weights[phrase] for phrase in marked) == speaking[-3:]
+
+
+@pytest.mark.parametrize("length", [1, STEP - 1, STEP, WINDOW - 1, WINDOW, WINDOW + 1, 2 * WINDOW, 3 * WINDOW + 7])
+def test_a_phrase_counts_wherever_it_stands(length: int) -> None:
+    weights = AttackWeights({"one two three": 1.0}, 0.0, {})
+    for at in range(length):
+        words = [*["filler"] * at, "one", "two", "three", *["filler"] * (length - at)]
+        alike = weights.most_alike(said(*words))
+        assert (alike.score, alike.phrases) == (1.0, ((at, at + 3),)), at
+
+
+def test_a_phrase_that_is_repeated_counts_once() -> None:
+    weights = AttackWeights({"one": 1.0, "one one": 0.25}, 0.0, {})
+    assert weights.most_alike(said(*["one"] * 500)).score == 1.25
+
+
+def test_a_phrase_does_not_reach_into_the_next_sentence() -> None:
+    weights = AttackWeights({"one two": 1.0}, 0.0, {})
+    assert weights.most_alike(said("one", "two")).score == 1
+    assert weights.most_alike([*said("one"), *said("two")]).score == 0
+
+
+def test_a_text_scores_no_less_than_one_without_any_phrase() -> None:
+    weights = AttackWeights({"honest": -5.0}, -0.25, {})
+    assert weights.most_alike(said("honest")).score == weights.most_alike([]).score == -0.25
+
+
+def steps(weights: AttackWeights, words: Sequence[ClassedWord]) -> int:
+    """How many lines of the module are run in order to score a text."""
+    count = 0
+
+    def count_line(_frame: FrameType, event: str, _argument: Any) -> Any:  # noqa: ANN401 - as Python calls it
+        nonlocal count
+        count += event == "line"
+        return count_line
+
+    def enter(frame: FrameType, _event: str, _argument: Any) -> Any:  # noqa: ANN401 - as Python calls it
+        return count_line if frame.f_code.co_filename == published_attacks.__file__ else None
+
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        weights.most_alike(words)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["a"], ["a", "b"], ["a", "b", "c"], ["other"], ["a", "other"], ["b", "b", "a"]],
+    ids=" ".join,
+)
+def test_twice_as_many_words_are_at_most_twice_the_work(words: list[str]) -> None:
+    every = {
+        " ".join(phrase): 0.5 for phrase in [["a"], ["a", "a"], ["a", "a", "a"], ["a", "b"], ["a", "b", "c"], ["b"]]
+    }
+    weights = AttackWeights(every, 0.0, {})
+    some = said(*(words * WINDOW * 4)[: WINDOW * 4])
+    once, twice = steps(weights, some), steps(weights, [*some, *some])
+    assert 0 < once < twice < 2.2 * once
+
+
+def test_the_delivered_weights_are_whole() -> None:
+    weights = attack_weights()
+    assert len(weights.phrases()) > 1000
+    assert set(weights.lines) == {"definitions", "replies"}
+    assert all(weights.bias < line for line in weights.lines.values()), "a text that says nothing resembles no attack"
+    assert all(1 <= len(phrase.split()) <= LONGEST for phrase in weights.phrases())
+    assert weights.word_weight("ignore") == weights.phrases()["ignore"] > 0
+    assert weights.word_weight("no such word as this") == 0
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        FILE + "9.000 heron\n",
+        f"{HEAD}\n\n" + BODY.replace("0.", "1.", 1),
+        FILE[: len(FILE) // 2],
+        FILE.removesuffix("\n"),
+        f"{HEAD}\n\n",
+        HEAD,
+        FILE[: len(HEAD) // 2],
+        "\n".join(line for line in FILE.splitlines() if not line.startswith("# digest")),
+        "",
+    ],
+    ids=range(9),
+)
+def test_a_file_of_weights_that_was_changed_or_cut_is_refused(changed: str) -> None:
+    assert read_weights(FILE).phrases() == attack_weights().phrases()
+    with pytest.raises(ValueError, match="changed after they were made"):
+        read_weights(changed)
