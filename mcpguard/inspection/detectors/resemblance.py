@@ -27,11 +27,11 @@ def find_resemblance(texts: Sequence[Text], line: str) -> Finding | None:
     alike = weights.most_alike(words)
     if alike.score < weights.lines[line] or not alike.phrases:
         return None
-    first = owners[alike.phrases[0][0]]
-    there = [place for place in alike.phrases if owners[place[0]] is first and owners[place[1] - 1] is first]
+    of = [[place for place in alike.phrases if owners[place[0]] is text] for text in texts]
+    text, there = max(zip(texts, of, strict=True), key=lambda each: len(each[1]))
     start, end = min(words[at].start for at, _ in there), max(words[end - 1].end for _, end in there)
-    finding = RESEMBLES.finding_at(first.evidence_at(start, end))
-    return as_weak_finding(finding) if is_reported_at(first, start) else finding
+    finding = RESEMBLES.finding_at(text.evidence_at(start, end))
+    return as_weak_finding(finding) if is_reported_at(text, start) else finding
 
 
 def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
