@@ -49,6 +49,11 @@ def weight(root: Path) -> None:
     table.write_text(after)
 
 
+def attack_weight(root: Path) -> None:
+    with (root / "inspection/resemblance/weights.txt").open("a") as file:
+        file.write("1.000 heron\n")
+
+
 def one_more(root: Path) -> None:
     (root / "policy" / "another.py").touch()
 
@@ -67,7 +72,7 @@ def test_a_copy_says_the_same_and_whatever_findings_need_is_part_of_it(copied: P
     assert only.startswith('"""')
 
 
-@pytest.mark.parametrize("change", [word, weight, one_more, moved])
+@pytest.mark.parametrize("change", [word, weight, attack_weight, one_more, moved])
 def test_another_version_of_the_detectors_says_something_else(change: Callable[[Path], None], copied: Path) -> None:
     change(copied / "mcpguard")
     digest, _ = asked(copied)
