@@ -91,11 +91,18 @@ def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -
             at >= 0
             and not _SHOWN.search(plain[max(0, at - _NEAR) : at])
             and not _is_of(plain, at, mark)
-            and not (mark.startswith("</") and plain.rfind(f"<{mark[2:]}", 0, at) >= 0)  # it closes what was opened
+            and not _closes_what_was_opened(plain, at, mark)
             and not (mark[0].isalpha() and at and (plain[at - 1].isalnum() or plain[at - 1] in "_-"))
         ):
             yield rule.finding_at(text.evidence_at(at, at + len(mark)))
             return
+
+
+def _closes_what_was_opened(plain: str, at: int, mark: str) -> bool:
+    """Tell whether the first closing tag has its opening one before it, and each further one may have its own."""
+    opening = f"<{mark[2:]}"
+    opened = mark.startswith("</") and plain.find(opening, 0, at) >= 0
+    return opened and plain.count(mark) <= plain.count(opening)
 
 
 def _is_of(plain: str, at: int, mark: str) -> bool:
