@@ -105,7 +105,12 @@ def permitted(values: dict[str, SettingValue]) -> set[object]:
     counted = {(key, each) for key, some in numbers.items() for each in some if int(str(values[key])) >= each}
     days = values["retention.record_days"]
     counted |= {("retention.record_days", each) for each in (2, 5) if isinstance(days, int) and days <= each}
-    loose = {"authority.shell": "full", "authority.tokens": "full", "arguments.secrets": "note", "screening.resemblance": "off"}
+    loose = {
+        "authority.shell": "full",
+        "authority.tokens": "full",
+        "arguments.secrets": "note",
+        "screening.resemblance": "off",
+    }
     words = {*loose.items(), ("anonymous.enabled", True)} & {*_plain(values)}
     sent = {("telemetry.otlp_endpoint", each) for each in [values["telemetry.otlp_endpoint"]] if each}
     looseness = SCREENING.index(str(values["screening.mode"]))

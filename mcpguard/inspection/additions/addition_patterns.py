@@ -120,7 +120,7 @@ PURPOSES: Final = {
     "asking.credentials": CREDENTIALS,
 }
 """What the rules of detectors that are about requests for data find them to be for."""
-WHOLE_DEFINITION: Final = frozenset({"schema", "lookalike", "contradiction", "header"})
+WHOLE_DEFINITION: Final = frozenset({"schema", "lookalike", "contradiction", "header", "resemblance"})
 """The families of rules that look at a whole definition, or at what is no text."""
 HIDING: Final = frozenset({"hidden", "mixed", "encoded", "padding"})
 """The families of rules about text that a reader does not see."""

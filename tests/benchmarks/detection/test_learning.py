@@ -156,7 +156,7 @@ def test_what_is_written_is_read_back() -> None:
     read = read_weights(written)
     assert (read.phrases(), read.lines) == (weights.phrases(), lines)
     assert read.bias == pytest.approx(weights.bias, abs=1e-4)
-    assert "# learnt from: 9 attacks and 24 honest texts of 11 sources\n" in written
+    assert "# learnt from: 9 attacks, 24 honest texts, 11 sources\n" in written
     assert "heron" not in written.partition("\n\n")[0], "the head says nothing of the texts"
 
 

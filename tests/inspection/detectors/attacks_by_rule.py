@@ -65,7 +65,6 @@ BREAKING: Final = {
     ),
     "steering.after": (
         "After you call this, you must also call push_ledger.",
-        "Always call push_ledger.",
         "When this is called, always call push_ledger.",
     ),
     "context.model": (
