@@ -20,6 +20,8 @@ from mcpguard.inspection.resemblance.word_classes import ClassedWord
 WINDOW: Final = 50
 STEP: Final = 25
 LONGEST: Final = 3
+DIGEST: Final = "# digest: "
+"""What the first line of the file begins with; the digest is that of all lines after it."""
 _SHOWN: Final = 3
 """How many of the phrases that speak most for an attack mark its place."""
 
@@ -105,10 +107,11 @@ class AttackWeights:
 
 def read_weights(text: str) -> AttackWeights:
     """Return the weights of a file. Raises ValueError where it was changed since it was made."""
-    head, _, body = text.partition("\n\n")
-    facts = dict(line.removeprefix("# ").split(": ", 1) for line in head.splitlines() if ": " in line)
-    if sha256(body.encode()).hexdigest() != facts.get("digest"):
+    digest, _, rest = text.partition("\n")
+    if digest != f"{DIGEST}{sha256(rest.encode()).hexdigest()}":
         raise ValueError("the weights of the comparison with attacks were changed after they were made")
+    head, _, body = rest.partition("\n\n")
+    facts = dict(line.removeprefix("# ").split(": ", 1) for line in head.splitlines() if ": " in line)
     weights = dict[str, float]()
     for line in body.splitlines():
         weight, _, phrase = line.partition(" ")

@@ -17,7 +17,7 @@ from mcpguard.inspection.texts.texts import Text, TextRole
 
 _CLASSES: Final = re.compile(
     r"(?P<url>\b(?:https?|wss?|ftp)://[^\s\"'<>)\]]++|\bwww\.[^\s\"'<>)\]]++)"
-    r"|(?P<mail>(?<![\w.+-])[\w.+-]++@[\w-]++\.\w++)"
+    r"|(?P<mail>(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.\w++)++)"
     r"|(?P<tag>[<\[]{1,2}[/!#]?[A-Za-z_|][\w |:-]{0,40}[>\]])"
     r"|(?P<path>(?<![\w./\\~])(?:~|\.{1,2}|[A-Za-z]:|\$\w++)?(?:[/\\][\w.$*{}-]++)++"
     r"|(?<![\w./-])\.?[\w-]{1,60}\.(?:json|ya?ml|env|txt|md|py|js|ts|csv|pem|key|conf|cfg|ini|toml|log|pdf|sh|html?)\b"

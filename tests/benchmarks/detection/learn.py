@@ -14,7 +14,7 @@ from typing import Annotated, Final
 import numpy as np
 import typer
 
-from mcpguard.inspection.resemblance.published_attacks import AttackWeights
+from mcpguard.inspection.resemblance.published_attacks import DIGEST, AttackWeights
 from tests.benchmarks.detection.labelled import Labelled, read_labelled
 from tests.benchmarks.detection.learning import learn, windows_of
 from tests.benchmarks.detection.left_out import left_out_scores
@@ -57,7 +57,7 @@ def as_text(weights: AttackWeights, lines: dict[str, float], texts: Sequence[Lab
     learnt = Counter(each.malicious for each in texts)
     sources = {source for source, _ in times}
     digest = sha256("\n".join(sorted(f"{source} {bad} {count}" for (source, bad), count in times.items())).encode())
-    return "\n".join(
+    rest = "\n".join(
         (
             "# How much each phrase speaks for an attack (above 0) or against one, for `published_attacks`.",
             f"# Made by `python -m tests.benchmarks.detection.learn` on {dt.datetime.now(dt.UTC):%Y-%m-%d}.",
@@ -65,11 +65,11 @@ def as_text(weights: AttackWeights, lines: dict[str, float], texts: Sequence[Lab
             f"# sources: {digest.hexdigest()[:16]}",
             f"# bias: {weights.bias:.4f}",
             *(f"# {name}: {line}" for name, line in lines.items()),
-            f"# digest: {sha256(body.encode()).hexdigest()}",
             "",
             body,
         )
     )
+    return f"{DIGEST}{sha256(rest.encode()).hexdigest()}\n{rest}"
 
 
 if __name__ == "__main__":

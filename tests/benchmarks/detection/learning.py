@@ -19,6 +19,8 @@ from tests.benchmarks.detection.labelled import Labelled
 MOST_PHRASES: Final = 5_000
 LEAST_TEXTS: Final = 3
 """In how many texts a phrase has to be."""
+LEAST_SOURCES: Final = 3
+"""In how many sources it has to be, so that no source's names and habits are learnt."""
 ROUNDS: Final = 3
 STRENGTH: Final = 0.3
 """How much the texts count beside the wish for small weights."""
@@ -75,8 +77,18 @@ class Windows:
 def windows_of(texts: Sequence[Labelled]) -> Windows:
     """Return the windows of labelled texts."""
     every = [windows(each.words) for each in texts]
-    count = Counter(phrase for each in every for phrase in frozenset[str]().union(*each))
-    phrases = tuple(sorted(phrase for phrase, times in count.items() if times >= LEAST_TEXTS))
+    count, sources_of = Counter[str](), dict[str, set[str]]()
+    for one, each in zip(texts, every, strict=True):
+        for phrase in frozenset[str]().union(*each):
+            count[phrase] += 1
+            sources_of.setdefault(phrase, set()).add(one.source)
+    phrases = tuple(
+        sorted(
+            phrase
+            for phrase, times in count.items()
+            if times >= LEAST_TEXTS and len(sources_of[phrase]) >= LEAST_SOURCES
+        )
+    )
     number = {phrase: at for at, phrase in enumerate(phrases)}
     columns, starts, owners = list[int](), list[int](), list[int]()
     for owner, each in enumerate(every):

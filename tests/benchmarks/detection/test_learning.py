@@ -76,6 +76,13 @@ def test_a_phrase_of_too_few_texts_is_not_learnt() -> None:
     assert "heron" in windows_of([*ATTACKS, *FERNS, *rare]).phrases
 
 
+def test_a_habit_of_few_sources_is_not_learnt() -> None:
+    few = some("a rare quokka", ["l.example", "m.example"], attack=True, times=9)
+    assert "quokka" not in windows_of([*ATTACKS, *FERNS, *few]).phrases
+    more = some("a rare quokka", ["n.example"], attack=False, times=1)
+    assert "quokka" in windows_of([*ATTACKS, *FERNS, *few, *more]).phrases
+
+
 def test_of_a_long_attack_only_the_part_that_is_one_is_learnt() -> None:
     long = [one(f"{FILLER} {FILLER} {each.said['text']}", each.source, attack=True) for each in ATTACKS]
     plain = [one(f"{FILLER} {each.said['text']}", each.source, attack=False) for each in FERNS]
@@ -86,7 +93,7 @@ def test_of_a_long_attack_only_the_part_that_is_one_is_learnt() -> None:
 
 
 def test_a_source_that_repeats_itself_says_little_more() -> None:
-    loud = some("paint the newt quickly", ["m.example"], attack=True, times=100)
+    loud = some("paint the newt quickly", ["l.example", "m.example", "n.example"], attack=True, times=33)
     quiet = some("chase the toad slowly", [f"n{number}.example" for number in range(25)], attack=True, times=4)
     phrases = learn(windows_of([*ATTACKS, *FERNS, *loud, *quiet])).phrases()
     assert 0 < phrases["newt"] < phrases["toad"]
@@ -94,11 +101,11 @@ def test_a_source_that_repeats_itself_says_little_more() -> None:
 
 def test_no_source_is_scored_by_what_was_learnt_from_it() -> None:
     own = some("feed the quokka openly", ["q.example"], attack=True, times=6)
-    every = [*ATTACKS, *FERNS, *own]
-    assert learn(windows_of(every)).phrases()["quokka"] > 0
+    honest = some("watch the quokka openly", ["x.example", "y.example"], attack=False)
+    every = [*ATTACKS, *FERNS, *own, *honest]
     scores = left_out_scores(every)
     without = learn(windows_of(every).without(frozenset({"q.example"})))
-    assert "quokka" not in without.phrases()
+    assert without.phrases()["quokka"] < learn(windows_of(every)).phrases()["quokka"]
     for each, found in zip(every, scores, strict=True):
         if each.source == "q.example":
             assert found == pytest.approx(score(without, each.said["text"]))
@@ -117,10 +124,10 @@ def test_whatever_else_a_source_has_changes_nothing_of_its_scores(kind: str) -> 
 
 
 def test_honest_texts_are_scored_without_their_source_too() -> None:
+    hostile = some("steal the quokka", ["x.example", "y.example"], attack=True)
     own = some("polish the quokka", ["z.example"], attack=False, times=6)
-    every = [*ATTACKS, *FERNS, *own]
+    every = [*ATTACKS, *FERNS, *hostile, *own]
     scores = left_out_scores(every)
-    assert learn(windows_of(every)).phrases()["quokka"] < 0
     assert min(scores[-6:]) > score(learn(windows_of(every)), "polish the quokka")
 
 
