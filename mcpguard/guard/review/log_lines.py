@@ -10,7 +10,7 @@ Rules kept here:
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -54,7 +54,9 @@ def fit(written: Sequence[str], given: Iterable[str] | None, surroundings: Surro
         instead = dict.fromkeys(range(len(lines)), UNTOLD)
     else:
         _withhold(lines, instead, LIKE_SECRET, _secret)
-        _withhold(lines, instead, LIKE_ORDER, lambda texts: _orders(texts, surroundings))
+        # A part of an order may resemble attacks by itself, and be withheld without the rest: rules see all of it.
+        by_rules = replace(surroundings, compared=False)
+        _withhold(lines, instead, LIKE_ORDER, lambda texts: _orders(texts, by_rules))
     shown = (instead.get(number) or visible(line)[:LONGEST_LINE] for number, line in enumerate(lines))
     return Fit(tuple(shown), len(instead))
 

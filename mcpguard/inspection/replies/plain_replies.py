@@ -52,6 +52,8 @@ _COMMENTED: Final = compile_pattern(_COMMENTS)
 _MIXED: Final = re.compile("[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z]")
 _ENCODED: Final = compile_pattern(ENCODED)
 _SENTENCE: Final = " "
+SHORTEST_ATTACK: Final = 40
+"""Characters of the shortest text that is compared: a shorter one has too few words in common with anything."""
 _PART: Final = 400
 _PART_OVERLAP: Final = 100
 LEAST_WORDS: Final = -0.5
@@ -81,7 +83,10 @@ def is_plain(value: object, given: KnownSecrets, around: Surroundings, *, clear:
     if not (clear and not strings.decoded) and _may_hold_secret(raw):
         return False
     text = "\n".join(strings.read)
-    return not any(worth_reading(block, around) or (around.compared and may_resemble(block)) for block in blocks(text))
+    compared = around.compared and len(text) >= SHORTEST_ATTACK
+    if len(text) <= BLOCK:
+        return not (worth_reading(text, around) or (compared and may_resemble(text)))
+    return not any(worth_reading(block, around) or (compared and may_resemble(block)) for block in blocks(text))
 
 
 def _may_hold_secret(raw: bytes) -> bool:

@@ -55,7 +55,7 @@ async def test_they_come_in_parts(guard: World, monkeypatch: pytest.MonkeyPatch)
     server = await inspected(guard, "weather", **POISONED)
     monkeypatch.setattr(findings_page, "PAGE", 10)
     by = await reviewer(guard)
-    found = [rule for start in ("0", "10", "20") for rule in rules(await by.open("/findings", start=start))]
+    found = [rule for start in ("0", "10", "20", "30") for rule in rules(await by.open("/findings", start=start))]
     monkeypatch.setattr(findings_page, "PAGE", 1000)
     assert found == rules(await by.open("/findings"))
     assert len(found) == server["found"]
