@@ -21,11 +21,13 @@ from mcpguard.inspection.detectors import turns
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.detectors.detector_table import REPLY_DETECTORS, REPLY_WEIGHTS
 from mcpguard.inspection.detectors.orders import steering
+from mcpguard.inspection.detectors.resemblance import find_resemblance
 from mcpguard.inspection.reading.patterns import MeaningPattern
 from mcpguard.inspection.replies import hidden_characters
 from mcpguard.inspection.replies.forged_refusals import HINTS, find_forged_refusal
 from mcpguard.inspection.resemblance.published_attacks import attack_weights
 from mcpguard.inspection.texts.glance import ALWAYS, FORMS, Glance, meanings_by_form, words_of
+from mcpguard.inspection.texts.texts import Text
 from mcpguard.inspection.vocabulary import TABLES
 from mcpguard.policy.secrets import detection
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
@@ -85,7 +87,9 @@ def is_plain(value: object, given: KnownSecrets, around: Surroundings, *, clear:
     text = "\n".join(strings.read)
     compared = around.compared and len(text) >= SHORTEST_ATTACK
     if len(text) <= BLOCK:
-        return not (worth_reading(text, around) or (compared and may_resemble(text)))
+        # Compared here and now: to hand a small text over to a thread costs more than comparing it.
+        alike = compared and may_resemble(text) and find_resemblance((Text("", text),), "replies")
+        return not (alike or worth_reading(text, around))
     return not any(worth_reading(block, around) or (compared and may_resemble(block)) for block in blocks(text))
 
 
