@@ -1,7 +1,8 @@
 """Tells at a glance that what a server sent is clean, as nearly everything is, at a fraction of the cost of a scan.
 
 Rules kept here:
-1. A glance may doubt what is clean, but never passes over what a scan would find (`screening`, `reply_findings`).
+1. A glance may doubt what is clean, but never passes over what a rule would find (`screening`, `reply_findings`). Of
+   the comparison with attacks it spares what is short or has no usual word of one (`may_resemble`).
 2. Every string is looked at, wherever it is, and so are member names that are sentences. Images, audio, and bytes that
    are not declared to be text are searched only for secrets that the server was given.
 3. One search tells whether a text has any sign that is known by its form. Nearly none has, so only its words are
