@@ -9,10 +9,14 @@ Rules kept here:
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from mcpguard.domain.capabilities import Effect
 from mcpguard.policy import verbs
+
+_USUAL: Final = 64
+"""Characters of a usual name, which is often split again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,16 @@ def capital_parts(name: str) -> list[str]:
 
 
 def _parts(name: str, *, acronyms: bool) -> list[str]:
+    return (_usual_split if len(name) <= _USUAL else _split)(name, acronyms=acronyms).split()
+
+
+@lru_cache(maxsize=8192)
+def _usual_split(name: str, *, acronyms: bool) -> str:
+    return _split(name, acronyms=acronyms)
+
+
+def _split(name: str, *, acronyms: bool) -> str:
+    """Return a name with blanks between its words."""
     chars: list[str] = []
     text = strip_marks(name)
     for at, char in enumerate(text):
@@ -63,7 +77,7 @@ def _parts(name: str, *, acronyms: bool) -> list[str]:
         if rising or falling or (char.isdigit() is not before.isdigit()):
             chars.append(" ")
         chars.append(char if char.isalnum() else " ")
-    return "".join(chars).casefold().split()
+    return "".join(chars).casefold()
 
 
 def _listed(text: str) -> frozenset[str]:

@@ -48,6 +48,17 @@ def any_word(words: Iterable[str]) -> str:
     return f"(?i:{'|'.join(map(literal, words))})"
 
 
+class AnyOf:
+    """Words of which it is known quickly whether a text, in lower case as they are, has any."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._any = compile_pattern("|".join(map(literal, words)))
+
+    def occur_in(self, text: str) -> bool:
+        """Tell whether any of the words is in the text."""
+        return self._any.search(text.encode(errors="replace")) is not None
+
+
 class WordSet:
     """Words that are searched for all at once, whatever their case."""
 

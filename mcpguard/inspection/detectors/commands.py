@@ -8,6 +8,7 @@ from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Detector, Surroundings
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
+from mcpguard.text.linear import AnyOf
 
 _COMMAND: Final = RULES["command.text"]
 _SHOWN: Final = RULES["command.shown"]
@@ -22,6 +23,7 @@ _ALWAYS: Final = (
     "launchctl load", "schtasks /create", "reg add ", "setx ", "osascript -e", "nohup curl", "socat tcp", "$(curl",
     "`curl", "$(cat ", "wget -o- ", "wget -qo- ", "python -c \"import", "python3 -c \"import",
 )  # fmt: skip
+_ANY_ALWAYS: Final = AnyOf(_ALWAYS)
 _FETCH: Final = re.compile(r"\b(?:curl|wget|fetch)\b[^|\n]{1,300}+\|\s{0,4}+(?:sudo\s)?(?:ba|z|da|k)?sh\b")
 _MAKE: Final = re.compile(r"\bchmod \+x [^\n]{1,200}?(?:&&|;)")
 _FETCHING: Final = (
@@ -55,7 +57,7 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 def find_command(plain: str) -> tuple[int, int] | None:
     """Return the span of the first dangerous command in a text in lower case."""
-    for each in _ALWAYS:
+    for each in _ALWAYS if _ANY_ALWAYS.occur_in(plain) else ():
         if (at := plain.find(each)) >= 0 and not (each[0].isalnum() and at and plain[at - 1].isalnum()):
             return at, at + len(each)
     match = _FETCH.search(plain) if "|" in plain else None

@@ -10,7 +10,7 @@ Rules kept here:
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from mcpguard.domain.findings import Finding, Severity
@@ -131,6 +131,32 @@ class Phrases:
         return False
 
 
+_MOST_KEPT: Final = 4096
+
+
+class PhraseRules:
+    """Several rules, of which it is known at once which a text may break. Nearly no text may break any.
+
+    It is remembered by those meanings of a text that any pattern has, which are the same few for nearly all texts.
+    """
+
+    def __init__(self, *rules: Phrases) -> None:
+        self.rules = rules
+        self._meanings = 0
+        for each in rules:
+            for one in each.patterns:
+                for step in one.needs:
+                    self._meanings |= step
+        self._remembered = lru_cache(maxsize=_MOST_KEPT)(self._breakable_with)
+
+    def breakable_by(self, meanings: int) -> tuple[Phrases, ...]:
+        """Return the rules that a text with these meanings, as a mask, may break, in order."""
+        return self._remembered(meanings & self._meanings)
+
+    def _breakable_with(self, meanings: int) -> tuple[Phrases, ...]:
+        return tuple(each for each in self.rules if any(one.may_match(meanings) for one in each.patterns))
+
+
 def phrases(rule: str, *patterns: str, unless: tuple[str, ...] = (), topics: str = "") -> Phrases:
     """Return the rule with this id and its patterns. Raises ValueError for a meaning that the vocabulary does not have,
     and KeyError for a rule that the table does not have.
@@ -144,9 +170,11 @@ def phrases(rule: str, *patterns: str, unless: tuple[str, ...] = (), topics: str
 def phrase_detector(*rules: Phrases) -> Detector:
     """Return a detector that looks for phrases anywhere in a definition."""
 
+    every = PhraseRules(*rules)
+
     def find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
         for text in subject.texts:
-            for each in rules:
+            for each in every.breakable_by(text.meanings):
                 if finding := each.find_for_tool(subject, text):
                     yield finding
 

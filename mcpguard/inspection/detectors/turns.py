@@ -8,6 +8,7 @@ from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Detector, Surroundings
 from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
+from mcpguard.text.linear import AnyOf
 
 _TURN: Final = RULES["turn.template"]
 _TAG: Final = RULES["turn.tag"]
@@ -56,7 +57,8 @@ _LABELS: Final = (
 
 
 WORDS: Final = (*_MARKS, *_LABELS)
-"""One of these is in every text with a finding of this detector, except for tags."""
+"""One of these is in every text with a finding of this detector, except for tags and offices."""
+_ANY_WORD: Final = AnyOf(WORDS)
 _ABOVE: Final = frozenset({"system", "hidden", "secret", "admin", "override", "assistant"})
 """Words of which one is enough in a tag of several words."""
 _SHOWN: Final = re.compile(r"\b(?:such as|e\.g\.|for example|for instance|like|including)\b[^.\n]{0,40}+$")
@@ -74,10 +76,13 @@ _NEAR: Final = 60
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         plain = text.raw.lower()
+        known = _ANY_WORD.occur_in(plain)
         if "<" in plain or "[" in plain or "\n" in plain:
-            yield from _first(_TURN, _MARKS, text, plain)
+            if known:
+                yield from _first(_TURN, _MARKS, text, plain)
             yield from _tags(text, plain)
-        yield from _first(_LABEL, _LABELS, text, plain)
+        if known:
+            yield from _first(_LABEL, _LABELS, text, plain)
         yield from _official(text)
 
 
@@ -116,7 +121,7 @@ def _is_of(plain: str, at: int, mark: str) -> bool:
 
 def _official(text: Text) -> Iterator[Finding]:
     """Yield a label in capitals that claims an office, where the words after it command."""
-    for office in _OFFICE.finditer(text.raw):
+    for office in _OFFICE.finditer(text.raw) if text.hits.get("MUST") else ():
         if not (label := _LABEL_END.match(text.raw, office.end())):
             continue
         after = [hit for hit in text.hits.get("MUST", ()) if text.tokens.starts[hit.first] >= label.end()]

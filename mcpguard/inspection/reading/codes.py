@@ -10,7 +10,7 @@ import codecs
 import re
 import sys
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 _READABLE: Final = 0.9
 _LEAST: Final = 6
@@ -148,27 +148,70 @@ def _readable(plain: str) -> bool:
     return usual >= _READABLE * len(plain) and (not plain.isascii() or any(char in " /:.-=" for char in plain))
 
 
-CODES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
-    ("base64", re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}"), _from_base64),
-    ("turned base64", re.compile(r"={0,2}[A-Za-z0-9+/]{24,}+={0,2}"), _from_turned_base64),
-    ("base32", re.compile(r"\b(?:[A-Z2-7]{24,}+|[a-z2-7]{40,}+)={0,6}"), _from_base32),
-    ("ascii85", re.compile(r"[!-~]{25,}+"), _from_ascii85),
-    ("morse", re.compile(r"(?<![\w.·•\-−–])[.·•\-−–]{1,6}(?: {1,3}[.·•\-−–/|]{1,6}){7,}+"), _from_morse),
-    ("hex", re.compile(r"(?:[0-9a-fA-F]{2}){8,}+"), _from_hex),
-    ("hex", re.compile(r"\b(?:0x)?[0-9a-fA-F]{2}(?:[ :,-]{1,2}(?:0x)?[0-9a-fA-F]{2}\b){7,}+"), _from_hexes),
-    (
+class Code(NamedTuple):
+    """An encoding: its name, the pattern of its runs, and its decoder, which returns None for what is no text.
+
+    A text has no run unless it is `size` characters long, has `unbroken` of them without a blank, and one of `marks`.
+    """
+
+    name: str
+    run: re.Pattern[str]
+    decode: Callable[[str], str | None]
+    size: int
+    unbroken: int = 1
+    marks: frozenset[str] = frozenset()
+    beyond_ascii: bool = False
+
+
+_DIGITS: Final = frozenset("0123456789")
+"""Every letter and blank of ASCII has one in its hexadecimal form."""
+CODES: Final = (
+    Code("base64", re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}"), _from_base64, 16, 16),
+    Code("turned base64", re.compile(r"={0,2}[A-Za-z0-9+/]{24,}+={0,2}"), _from_turned_base64, 24, 24),
+    Code("base32", re.compile(r"\b(?:[A-Z2-7]{24,}+|[a-z2-7]{40,}+)={0,6}"), _from_base32, 24, 24),
+    Code("ascii85", re.compile(r"[!-~]{25,}+"), _from_ascii85, 25, 25),
+    Code("morse", re.compile(r"(?<![\w.·•\-−–])[.·•\-−–]{1,6}(?: {1,3}[.·•\-−–/|]{1,6}){7,}+"), _from_morse, 15),
+    Code("hex", re.compile(r"(?:[0-9a-fA-F]{2}){8,}+"), _from_hex, 16, 16, _DIGITS),
+    Code(
+        "hex",
+        re.compile(r"\b(?:0x)?[0-9a-fA-F]{2}(?:[ :,-]{1,2}(?:0x)?[0-9a-fA-F]{2}\b){7,}+"),
+        _from_hexes,
+        23,
+        marks=_DIGITS,
+    ),
+    Code(
         "escapes",
         re.compile(
             r"(?:(?:\\x[0-9a-fA-F]{2}|=[0-9A-F]{2}|(?:\\u|%u|[uU]\+)(?:\{[0-9a-fA-F]{1,6}\}|[0-9a-fA-F]{4,6})"
             r"|\\[0-7]{3})[ ,]?){4,}+"
         ),
         _from_escapes,
+        12,
+        marks=frozenset("\\=%+"),
     ),
-    ("decimal", re.compile(r"\b[0-9]{2,3}(?:[ ,]{1,2}[0-9]{2,3}\b){7,}+"), _from_decimals),
-    ("binary", re.compile(r"(?:[01]{8}[ ,]?){6,}+"), _from_binary),
-    ("spaced letters", re.compile(r"\b[^\W_](?:[ .·_*-]{1,3}[^\W_]\b){7,}+"), _from_spaced),
-    ("joined words", re.compile(r"\b(?:[A-Z][a-z]{1,15}){4,12}\b"), _from_joined),
-    ("tag characters", re.compile("[\U000e0020-\U000e007e]{2,}+"), _from_tags),
-    ("variation selectors", re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+"), _from_selectors),
+    Code("decimal", re.compile(r"\b[0-9]{2,3}(?:[ ,]{1,2}[0-9]{2,3}\b){7,}+"), _from_decimals, 23, marks=_DIGITS),
+    Code("binary", re.compile(r"(?:[01]{8}[ ,]?){6,}+"), _from_binary, 48, 8, marks=frozenset("01")),
+    Code("spaced letters", re.compile(r"\b[^\W_](?:[ .·_*-]{1,3}[^\W_]\b){7,}+"), _from_spaced, 15),
+    Code("joined words", re.compile(r"\b(?:[A-Z][a-z]{1,15}){4,12}\b"), _from_joined, 8, 8),
+    Code("tag characters", re.compile("[\U000e0020-\U000e007e]{2,}+"), _from_tags, 2, beyond_ascii=True),
+    Code(
+        "variation selectors",
+        re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+"),
+        _from_selectors,
+        4,
+        beyond_ascii=True,
+    ),
 )
-"""The name of each encoding, the pattern of its runs, and its decoder, which returns None for what is no text."""
+
+
+def possible_codes(text: str) -> list[Code]:
+    """Return the encodings of which the text may have a run."""
+    size, unbroken, ascii_only = len(text), max(map(len, text.split()), default=0), text.isascii()
+    return [
+        each
+        for each in CODES
+        if size >= each.size
+        and unbroken >= each.unbroken
+        and not (each.beyond_ascii and ascii_only)
+        and not (each.marks and each.marks.isdisjoint(text))
+    ]

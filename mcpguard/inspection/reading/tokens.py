@@ -28,6 +28,8 @@ _WORD: Final = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])[^\W_])++")
 _ENDS: Final = frozenset(".!?;。！？；")
 _PARTS: Final = ",:，：、"
 _LONGEST: Final = 64
+_USUAL: Final = 4
+"""Characters of the longest usual marks between two words, of which there are few."""
 STYLED: Final = re.compile(
     r"^(?:LATIN LETTER SMALL CAPITAL|LATIN SMALL LETTER TURNED"
     r"|(?:CROSSED )?(?:NEGATIVE )?(?:SQUARED|CIRCLED) LATIN CAPITAL LETTER)"
@@ -49,16 +51,20 @@ class Tokens:
 def tokens(text: str) -> Tokens:
     """Return the words of a text with their places."""
     folded, places = _folded(text)
-    result, position, before = Tokens(), 0, 0
+    found, starts, ends, positions = list[str](), list[int](), list[int](), list[int]()
+    position = before = 0
     for match in _WORD.finditer(folded):
         start, end = match.span()
-        position += 1 + (0 if start - before <= 1 else _pause(folded[before:start]))
+        position += 1 if start - before <= 1 else 1 + _pause(folded[before:start])
         before = end
-        result.words.append(folded_word(match[0]))
-        result.starts.append(places[start] if places else start)
-        result.ends.append(places[end - 1] + 1 if places else end)
-        result.positions.append(position)
-    return result
+        found.append(match[0])
+        starts.append(start)
+        ends.append(end)
+        positions.append(position)
+    if places is None:
+        return Tokens(found, starts, ends, positions)
+    starts, ends = [places[start] for start in starts], [places[end - 1] + 1 for end in ends]
+    return Tokens(list(map(folded_word, found)), starts, ends, positions)
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -72,6 +78,15 @@ def word_runs(folded: str) -> list[str]:
 
 
 def _pause(between: str) -> int:
+    return _usual_pause(between) if len(between) <= _USUAL else _pause_of(between)
+
+
+@lru_cache(maxsize=1024)
+def _usual_pause(between: str) -> int:
+    return _pause_of(between)
+
+
+def _pause_of(between: str) -> int:
     """Return the extra distance between two words. A full stop within a path or a number adds none."""
     if between.isspace():
         return _LINE if "\n" in between else 0

@@ -8,7 +8,7 @@ Rules kept here:
 3. The tree is grown for the first text: a start with nothing to inspect does without it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
@@ -93,15 +93,21 @@ class Vocabulary:
         hits: dict[str, list[PhraseHit]] = {}
         begin = self._begin
         for at, word in enumerate(text.words):
-            nodes = begin(word[:_LONGEST_WORD])
-            for end, node in _followed(nodes, text.words, at) if nodes else ():
+            meanings, begun = begin(word[:_LONGEST_WORD])
+            for meaning in meanings:
+                hits.setdefault(meaning, []).append(PhraseHit(at, at))
+            for end, node in _followed(begun, text.words, at) if begun else ():
                 for meaning in node.meanings:
                     hits.setdefault(meaning, []).append(PhraseHit(at, end))
         return hits
 
-    def _beginning_with(self, word: str) -> tuple[_Node, ...]:
-        """Return what the phrases are that begin with a word. Texts differ, and have the same few thousand words."""
-        return tuple(self._root.children(word))
+    def _beginning_with(self, word: str) -> tuple[tuple[str, ...], tuple[_Node, ...]]:
+        """Return the meanings of a word, and the phrases that begin with it. Texts differ, and have the same few
+        thousand words.
+        """
+        nodes = tuple(self._root.children(word))
+        meanings = tuple(meaning for node in nodes for meaning in node.meanings)
+        return meanings, tuple(node for node in nodes if node.words or node.stems)
 
 
 def _learn(root: _Node, entry: str, meanings: Iterable[str]) -> None:
@@ -114,12 +120,12 @@ def _learn(root: _Node, entry: str, meanings: Iterable[str]) -> None:
 
 
 def _followed(nodes: tuple[_Node, ...], text_words: list[str], at: int) -> Iterator[tuple[int, _Node]]:
-    """Yield the end of every phrase that begins at this word."""
-    reached: list[_Node] = list(nodes)
-    while reached:
-        yield from ((at, node) for node in reached)
-        at += 1
-        if at == len(text_words):
-            return
-        word = text_words[at][:_LONGEST_WORD]
+    """Yield the end of every phrase of several words that begins at this word."""
+    reached: Sequence[_Node] = nodes
+    for end in range(at + 1, len(text_words)):
+        word = text_words[end][:_LONGEST_WORD]
         reached = [each for node in reached if node.words or node.stems for each in node.children(word)]
+        if not reached:
+            return
+        for node in reached:
+            yield end, node

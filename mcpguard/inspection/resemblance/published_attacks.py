@@ -88,21 +88,18 @@ class AttackWeights:
 
     def _found(self, words: Sequence[ClassedWord]) -> Iterator[tuple[int, int, _Node]]:
         """Yield the phrases that have a weight, in the order of their places, with their lengths."""
-        roots = self._root.following
+        roots, size = self._root.following, len(words)
         for at, each in enumerate(words):
             node = roots.get(each.word)
-            if node is None:
-                continue
-            if node.id >= 0:
-                yield at, 1, node
-            for length in range(1, LONGEST):
-                if at + length >= len(words) or words[at + length].begins or not node.following:
-                    break
-                node = node.following.get(words[at + length].word)
-                if node is None:
-                    break
+            length = 1
+            while node is not None:
                 if node.id >= 0:
-                    yield at, length + 1, node
+                    yield at, length, node
+                end = at + length
+                if length == LONGEST or end >= size or not node.following or words[end].begins:
+                    break
+                node = node.following.get(words[end].word)
+                length += 1
 
 
 def read_weights(text: str) -> AttackWeights:

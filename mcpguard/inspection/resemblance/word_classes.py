@@ -16,7 +16,8 @@ from mcpguard.inspection.reading.tokens import SENTENCE, Tokens
 from mcpguard.inspection.texts.texts import Text, TextRole
 
 _CLASSES: Final = re.compile(
-    r"(?P<url>\b(?:https?|wss?|ftp)://[^\s\"'<>)\]]++|\bwww\.[^\s\"'<>)\]]++)"
+    r"(?:(?<!\S)(?:[A-Z]?[a-z]++|[A-Z]++)[,.;:)!?]?+\s++)++"
+    r"|(?P<url>\b(?:https?|wss?|ftp)://[^\s\"'<>)\]]++|\bwww\.[^\s\"'<>)\]]++)"
     r"|(?P<mail>(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.\w++)++)"
     r"|(?P<tag>[<\[]{1,2}[/!#]?[A-Za-z_|][\w |:-]{0,40}[>\]])"
     r"|(?P<path>(?<![\w./\\~])(?:~|\.{1,2}|[A-Za-z]:|\$\w++)?(?:[/\\][\w.$*{}-]++)++"
@@ -26,6 +27,7 @@ _CLASSES: Final = re.compile(
     r"|`[^`\n]{1,60}`|(?<![\w:])\w++::\w++)"
     r"|(?P<number>(?<![\w.])\d[\d.,:%-]*+)"
 )
+"""The forms, and what has none, which is passed over at once: plain words with blanks after them."""
 _MAY: Final = re.compile(r"[/@<\[_`:\\\d]|\.\w|[a-z][A-Z]")
 """What is in every text that has any of these forms."""
 _SHOUTED: Final = re.compile(r"[^\W\d_a-z]{4}")
@@ -58,7 +60,7 @@ def classed_words(text: Text) -> list[ClassedWord]:
     starts, ends, words, positions = tokens.starts, tokens.ends, tokens.words, tokens.positions
     at, size, before = 0, len(words), -SENTENCE - 1
     matches = _CLASSES.finditer(raw) if _MAY.search(raw) else ()
-    spans = ((match.start(), match.end(), match.lastgroup) for match in matches)
+    spans = ((match.start(), match.end(), match.lastgroup) for match in matches if match.lastgroup)
     for start, end, name in (*spans, (len(raw), len(raw), None)):
         while at < size and starts[at] < start:
             position = positions[at]

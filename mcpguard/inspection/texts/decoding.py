@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from mcpguard.inspection.reading.codes import CODES
+from mcpguard.inspection.reading.codes import possible_codes
 from mcpguard.inspection.texts.texts import Text
 
 MOST_LAYERS: Final = 12
@@ -52,11 +52,11 @@ def _decoded(text: Text) -> Iterator[tuple[int, int, str, str]]:
     raw = text.raw
     if len(raw) < _LEAST:
         return
-    for layer, run, decode in CODES:
-        for match in run.finditer(raw):
-            plain = decode(match[0])
+    for code in possible_codes(raw):
+        for match in code.run.finditer(raw):
+            plain = code.decode(match[0])
             if plain and plain != match[0]:
-                yield *match.span(), layer, plain
+                yield *match.span(), code.name, plain
     for layer, plain in _whole(text):
         if plain != raw:
             yield 0, len(raw), layer, plain
@@ -68,9 +68,8 @@ def _whole(text: Text) -> Iterator[tuple[str, str]]:
     if "&" in text.raw:
         yield "entities", html.unescape(text.raw)
     telltales: dict[int, set[str]] = {}
-    for word in text.tokens.words:
-        if (by := _ALPHABETS.get(word)) is not None:
-            telltales.setdefault(by, set()).add(word)
+    for word in sorted(_ALPHABETS.keys() & frozenset(text.tokens.words)):
+        telltales.setdefault(_ALPHABETS[word], set()).add(word)
     for by, telltale in telltales.items():
         if len(telltale) >= 2:
             yield ("shifted alphabet", _shifted(text.raw, by)) if by else ("reverse", text.raw[::-1])

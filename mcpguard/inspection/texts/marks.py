@@ -8,6 +8,7 @@ from typing import Final
 from mcpguard.inspection.reading.tokens import Tokens
 from mcpguard.inspection.reading.vocabulary import PhraseHit
 from mcpguard.inspection.vocabulary import PATHS_ALONE, PATHS_ANYWHERE
+from mcpguard.text.linear import AnyOf
 
 MARKS: Final = frozenset({"SECRET_FILE", "EMAIL", "NAMED", "QUOTED", "NUMBER", "OWN_TOOLS"})
 """The meanings that are known by their form."""
@@ -26,6 +27,10 @@ _NUMBER: Final = re.compile(r"\+\d[\d -]{6,18}+|\b[A-Z]{2}\d{2}[ ]?\d{4}|\b0x[0-
 """Where data or money can be sent to: a telephone number, an account, a wallet."""
 
 
+_ANY_PATH: Final = AnyOf((*PATHS_ANYWHERE, *PATHS_ALONE))
+_QUOTES: Final = frozenset("`'\"")
+
+
 def find_marks(text: str, tokens: Tokens) -> dict[str, list[PhraseHit]]:
     """Return the words that each mark covers, by its meaning."""
     if not tokens.words or tokens.ends[0] - tokens.starts[0] == len(text) != len(tokens.words[0]):
@@ -33,11 +38,15 @@ def find_marks(text: str, tokens: Tokens) -> dict[str, list[PhraseHit]]:
     hits_by_meaning = {
         "SECRET_FILE": _hits(_paths(text.lower()), tokens),
         "EMAIL": _hits(_addresses(text), tokens),
-        "QUOTED": _hits((match.span() for match in _QUOTED.finditer(text)), tokens),
-        "OWN_TOOLS": _hits((match.span() for match in _OWN_TOOLS.finditer(text)), tokens),
         "NUMBER": _hits((match.span() for match in _NUMBER.finditer(text)), tokens),
-        "NAMED": _hits((match.span() for match in _NAME.finditer(text)), tokens),
     }
+    quoted = not _QUOTES.isdisjoint(text)
+    if quoted:
+        hits_by_meaning["QUOTED"] = _hits((match.span() for match in _QUOTED.finditer(text)), tokens)
+    if quoted or "_" in text:
+        hits_by_meaning["NAMED"] = _hits((match.span() for match in _NAME.finditer(text)), tokens)
+    if "other " in text:
+        hits_by_meaning["OWN_TOOLS"] = _hits((match.span() for match in _OWN_TOOLS.finditer(text)), tokens)
     return {meaning: hits for meaning, hits in hits_by_meaning.items() if hits}
 
 
@@ -55,6 +64,8 @@ def _hits(spans: Iterator[tuple[int, int]], tokens: Tokens) -> list[PhraseHit]:
 
 
 def _paths(text: str) -> Iterator[tuple[int, int]]:
+    if not _ANY_PATH.occur_in(text):
+        return
     for path in PATHS_ANYWHERE:
         at = text.find(path)
         if at >= 0:

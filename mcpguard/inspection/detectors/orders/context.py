@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding
-from mcpguard.inspection.detectors.detector import Detector, Phrases, Surroundings, phrases
+from mcpguard.inspection.detectors.detector import Detector, PhraseRules, Surroundings, phrases
 from mcpguard.inspection.detectors.orders.data_requests import CHATS, VAULTS
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
@@ -56,6 +56,9 @@ _ORDERS: Final = phrases(
     "BEFORE 2 CALL 2 TOOL",
     "IGNORE 2 PREVIOUS 2 INSTRUCTIONS",
 )
+_IN_KEYS: Final = PhraseRules(_NAMES, _ORDERS, _MODEL)
+_IN_PARAMETERS: Final = PhraseRules(_SAID, _WHOLE, _MODEL)
+_ANYWHERE: Final = PhraseRules(_MODEL)
 _LONG: Final = 48
 """Characters of a name that is a sentence."""
 
@@ -63,11 +66,11 @@ _LONG: Final = 48
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     for text in subject.texts:
         if text.role is TextRole.KEY and "/properties/" in text.path:
-            yield from _of(subject, text, _NAMES, _ORDERS, _MODEL)
+            yield from _of(subject, text, _IN_KEYS)
         elif text.role is TextRole.VALUE and text.path.startswith("/inputSchema/") and _is_said(text):
-            yield from _of(subject, text, _SAID, _WHOLE, _MODEL)
+            yield from _of(subject, text, _IN_PARAMETERS)
         elif text.role is TextRole.VALUE:  # arguments are often described in the tool's own description
-            yield from _of(subject, text, _MODEL)
+            yield from _of(subject, text, _ANYWHERE)
 
 
 def _is_said(text: Text) -> bool:
@@ -75,8 +78,8 @@ def _is_said(text: Text) -> bool:
     return text.path.endswith("/description") or text.raw.count(" ") > 1
 
 
-def _of(subject: DefinitionTexts, text: Text, *rules: Phrases) -> Iterator[Finding]:
-    for each in rules:
+def _of(subject: DefinitionTexts, text: Text, rules: PhraseRules) -> Iterator[Finding]:
+    for each in rules.breakable_by(text.meanings):
         if finding := each.find_for_tool(subject, text):
             yield finding
 

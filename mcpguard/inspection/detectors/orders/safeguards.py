@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mcpguard.domain.findings import Finding
-from mcpguard.inspection.detectors.detector import Detector, Surroundings, phrases
+from mcpguard.inspection.detectors.detector import Detector, PhraseRules, Surroundings, phrases
 from mcpguard.inspection.texts.texts import DefinitionTexts
 
 _TOPICS: Final = """
@@ -35,13 +35,15 @@ _TRUST: Final = phrases(
     "MODEL 2 MUST 2 OBEYED",
     "TREAT 8 OBEYED",
 )
+_OF_SWITCHES: Final = PhraseRules(_TRUST)
+_ALL: Final = PhraseRules(_OFF, _AGREED, _TRUST)
 
 
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
     """Descriptions of parameters are left out: many a switch skips a confirmation when the user wants that."""
     for text in subject.texts:
         switch = text.path.startswith("/inputSchema/properties/") and text.path.endswith("/description")
-        for each in (_TRUST,) if switch else (_OFF, _AGREED, _TRUST):
+        for each in (_OF_SWITCHES if switch else _ALL).breakable_by(text.meanings):
             if finding := each.find_for_tool(subject, text):
                 yield finding
 

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import Final
 
 from mcpguard.domain.findings import Finding
-from mcpguard.inspection.detectors.detector import Detector, Surroundings, phrases
+from mcpguard.inspection.detectors.detector import Detector, PhraseRules, Surroundings, phrases
+from mcpguard.inspection.reading.patterns import mask
 from mcpguard.inspection.reading.tokens import words
 from mcpguard.inspection.reading.vocabulary import PhraseHit
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
@@ -91,9 +92,13 @@ _FORBIDS: Final = phrases(
     "NEVER 1 CALL 1 STRANGE",
     "STRANGE 5 OFF",
 )
-_SOFT: Final = (_CALLS, _MENTIONS, _MAYBE, _DUTIES, _FORCES, _PLACES, _REDIRECTS, _AFTER, _REPLACES, _FORBIDS)
-_ABOUT_FOREIGN: Final = (_CALLS, _MENTIONS)
+_RULES: Final = PhraseRules(
+    _STEERS, _CALLS, _MENTIONS, _MAYBE, _DUTIES, _FORCES, _PLACES, _REDIRECTS, _AFTER, _REPLACES, _FORBIDS
+)
+_ABOUT_FOREIGN: Final = (_STEERS, _CALLS, _MENTIONS)
 _SHORT: Final = 7
+_USUAL: Final = 48
+"""Characters of a usual name; many tools have the same few hundred names of arguments."""
 _LONGEST: Final = 128
 """Characters of the longest name that is searched for in a text."""
 
@@ -115,12 +120,13 @@ def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Find
         if text.role is not TextRole.VALUE:
             continue
         more = {"FOREIGN": _foreign(text, foreign, mine), "STRANGE": _strange(text, known)}
-        if finding := _STEERS.find_in(text, more):
-            yield _naming(finding, text, more["FOREIGN"], surroundings, mine)
-            continue
-        for each in _SOFT:
+        meanings = text.meanings | mask(meaning for meaning, places in more.items() if places)
+        for each in _RULES.breakable_by(meanings):
             if finding := each.find_in(text, more):
-                yield _naming(finding, text, more["FOREIGN"], surroundings, mine) if each in _ABOUT_FOREIGN else finding
+                about = each in _ABOUT_FOREIGN
+                yield _naming(finding, text, more["FOREIGN"], surroundings, mine) if about else finding
+                if each is _STEERS:
+                    break
 
 
 def _naming(finding: Finding, text: Text, hits: list[PhraseHit], surroundings: Surroundings, mine: str) -> Finding:
@@ -166,6 +172,11 @@ def _all_words(names: frozenset[str]) -> frozenset[tuple[str, ...]]:
 
 
 def _words(name: str) -> tuple[str, ...]:
+    return _usual_words(name) if len(name) <= _USUAL else words(name.replace("_", " "))
+
+
+@lru_cache(maxsize=4096)
+def _usual_words(name: str) -> tuple[str, ...]:
     return words(name.replace("_", " "))
 
 
@@ -196,4 +207,4 @@ def _strange(text: Text, known: frozenset[tuple[str, ...]]) -> list[PhraseHit]:
     ]
 
 
-DETECTOR: Final = Detector((_STEERS.rule, *(each.rule for each in _SOFT)), _find)
+DETECTOR: Final = Detector(tuple(each.rule for each in _RULES.rules), _find)
