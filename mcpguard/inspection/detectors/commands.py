@@ -13,7 +13,7 @@ from mcpguard.text.linear import AnyOf
 _COMMAND: Final = RULES["command.text"]
 _SHOWN: Final = RULES["command.shown"]
 _ALWAYS: Final = (
-    "rm -rf", "rm -fr", "/dev/tcp/", "base64 -d", "base64 --decode", "powershell -e", "powershell.exe -e",
+    "rm -rf", "rm -fr", "/dev/tcp/", "base64 -d", "base64 --decode", "powershell -e ", "powershell -enc", "powershell.exe -e ", "powershell.exe -enc",
     "-encodedcommand", "invoke-expression", "iex(", "iex (", "downloadstring", "nc -e", "ncat -e", "bash -i", "sh -i",
     "mkfifo ", "chmod +x /tmp", "chmod 777", "chmod -r ", "curl -d @", "curl -f file=@", "curl -x post", "eval(atob",
     "exec(base64", "; rm ", "&& rm ", "| xargs rm", "certutil -urlcache", "bitsadmin", "mshta http", "rundll32",
@@ -38,7 +38,7 @@ _FETCHING: Final = (
 )
 _MANUAL: Final = (
     "readme", "documentation", "to install", "install with", "for example", "snippet", "such as", "e.g.",
-    "instructions,",
+    "instructions,", "deny list", "denylist", "blocklist", "block list", "forbidden",
 )  # fmt: skip
 _NEAR: Final = 100
 """How many characters before a command may say that it is an example from a manual."""

@@ -13,6 +13,7 @@ from mcpguard.text.linear import AnyOf
 _TURN: Final = RULES["turn.template"]
 _TAG: Final = RULES["turn.tag"]
 _LABEL: Final = RULES["turn.label"]
+_NOTE: Final = RULES["turn.note"]
 _AUTHORITY: Final = RULES["turn.authority"]
 _MARKS: Final = (
     "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>",
@@ -36,8 +37,7 @@ _TAGGED: Final = re.compile(r"[<\[{(]{1,3}[ ]?[/!#]?[ ]?([^\W\d][\w-]{1,24}+)")
 _LABELS: Final = (
     "system:", "system message", "system notice", "system instruction", "system override", "system note",
     "system update", "system alert", "system policy", "assistant instructions",
-    "note to assistant", "note to ai", "note for ai",
-    "note to the ai", "note for the ai", "note to llm", "note for llm", "message to assistant", "instructions for ai",
+    "message to assistant", "instructions for ai",
     "instruction for ai", "instructions to the ai", "instructions for the ai", "instructions for the assistant",
     "instructions for the model", "instruction to the assistant", "hidden instruction", "hidden step", "secret step",
     "for ai only", "for the ai only", "for llm only", "for llms only", "for ai agents only", "for the model only",
@@ -54,11 +54,27 @@ _LABELS: Final = (
     "系统：", "сообщение системы", "системное сообщение", "указание ассистенту", "инструкция для ассистента",
     "システム:", "システム：", "アシスタントへ",
 )  # fmt: skip
+_NOTES: Final = (
+    "note to assistant",
+    "note to the assistant",
+    "note to ai",
+    "note for ai",
+    "note to the ai",
+    "note for the ai",
+    "note to llm",
+    "note for llm",
+    "note to the model",
+    "note for the model",
+)
 
 
-WORDS: Final = (*_MARKS, *_LABELS)
+WORDS: Final = (*_MARKS, *_LABELS, *_NOTES)
 """One of these is in every text with a finding of this detector, except for tags and offices."""
 _ANY_WORD: Final = AnyOf(WORDS)
+_HONEST_TAGS: Final = frozenset({"instructions", "rules", "rule", "policy"})
+"""Words of tags that honest makers structure long texts by as well."""
+_WITHIN: Final = ("/", "=", ":", "_", "-")
+"""What a placeholder within an address or a name stands after: `/data/<secret to fetch>`."""
 _ABOVE: Final = frozenset({"system", "hidden", "secret", "admin", "override", "assistant"})
 """Words of which one is enough in a tag of several words."""
 _SHOWN: Final = re.compile(r"\b(?:such as|e\.g\.|for example|for instance|like|including)\b[^.\n]{0,40}+$")
@@ -83,6 +99,7 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
             yield from _tags(text, plain)
         if known:
             yield from _first(_LABEL, _LABELS, text, plain)
+            yield from _first(_NOTE, _NOTES, text, plain)
         yield from _official(text)
 
 
@@ -135,13 +152,15 @@ def _tags(text: Text, plain: str) -> Iterator[Finding]:
         return
     for match in _TAGGED.finditer(plain):
         opening, word = match[0][0], match[1]
-        if _SHOWN.search(plain[max(0, match.start() - _NEAR) : match.start()]):
+        before = plain[max(0, match.start() - _NEAR) : match.start()]
+        if before.endswith(_WITHIN) or _SHOWN.search(before):
             continue
         if (word in SPECIAL or not _ABOVE.isdisjoint(re.split("[-_]", word))) and (
             opening == "<" or match[0].startswith(("[[", "{{", "(("))
         ):
-            yield _TAG.finding_at(text.evidence_at(*match.span()))
+            rule = _NOTE if word in _HONEST_TAGS and match[0] == f"<{word}" else _TAG
+            yield rule.finding_at(text.evidence_at(*match.span()))
             return
 
 
-DETECTOR: Final = Detector((_TURN, _TAG, _LABEL, _AUTHORITY), _find)
+DETECTOR: Final = Detector((_TURN, _TAG, _LABEL, _NOTE, _AUTHORITY), _find)

@@ -27,7 +27,7 @@ MOST_TEXTS: Final = 600
 _MOST_OF_ONE: Final = 12_000
 _LONGEST_PATH: Final = 400
 _LONGEST_NAME: Final = 100
-_LONGEST_CALLED: Final = 4
+_LONGEST_CALLED: Final = 6
 """Words of the longest name; what has more is a sentence."""
 _MOST_DEPTH: Final = 128
 _MOST_VALUES: Final = 20_000

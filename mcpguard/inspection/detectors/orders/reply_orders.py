@@ -19,6 +19,13 @@ _ADDRESSED: Final = phrases(
     "MODEL 6 ASK 1 CALL|SEND|CARRY|GIVE|TELL|READ",
     "MODEL 3 FIRST|ALWAYS 2 CALL|SEND|READ",
 )
+_ORDERED: Final = "MUST|SEND|CALL|DESTROY|CHANGE|TAMPER|CARRY|READ|TELL|IGNORE|STORE|INSTEAD|NEVER"
+_READER: Final = phrases(
+    "speaking.reader",
+    f"READER 14 {_ORDERED}",
+    f"MODEL 1 READS_THIS 14 {_ORDERED}",
+    f"GREETING 1 MODEL 14 {_ORDERED}",
+)
 _ALL: Final = phrases(
     "speaking.all",
     "IGNORE 0 ANY 3 INSTRUCTIONS",
@@ -45,7 +52,7 @@ _NEXT: Final = phrases(
 )
 
 
-_ALONE: Final = (_ADDRESSED, _ALL, _AGREED, _MEMORY)
+_ALONE: Final = (_ADDRESSED, _READER, _ALL, _AGREED, _MEMORY)
 
 
 def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
