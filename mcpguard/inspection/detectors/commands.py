@@ -13,7 +13,8 @@ from mcpguard.text.linear import AnyOf
 _COMMAND: Final = RULES["command.text"]
 _SHOWN: Final = RULES["command.shown"]
 _ALWAYS: Final = (
-    "rm -rf", "rm -fr", "/dev/tcp/", "base64 -d", "base64 --decode", "powershell -e ", "powershell -enc", "powershell.exe -e ", "powershell.exe -enc",
+    "rm -rf", "rm -fr", "/dev/tcp/", "base64 -d", "base64 --decode",
+    "powershell -e ", "powershell -enc", "powershell.exe -e ", "powershell.exe -enc",
     "-encodedcommand", "invoke-expression", "iex(", "iex (", "downloadstring", "nc -e", "ncat -e", "bash -i", "sh -i",
     "mkfifo ", "chmod +x /tmp", "chmod 777", "chmod -r ", "curl -d @", "curl -f file=@", "curl -x post", "eval(atob",
     "exec(base64", "; rm ", "&& rm ", "| xargs rm", "certutil -urlcache", "bitsadmin", "mshta http", "rundll32",
