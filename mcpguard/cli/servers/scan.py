@@ -1,4 +1,5 @@
-"""`mcpguard scan`: inspects definitions offline. No guard needs to run, and only names of definitions are printed.
+"""`mcpguard scan`: inspects definitions offline. No guard needs to run, and of definitions only their names and the words
+at the place of a finding are printed, safe to show.
 
 Rules kept here:
 1. One definition per line is read and one answer per line is written, as a stream: the file may have any length.
@@ -17,12 +18,13 @@ from urllib.parse import quote
 
 import typer
 
+from mcpguard.cli.servers.server_tables import finding_line, finding_lines
 from mcpguard.cli.shared.common import json_line
-from mcpguard.codec.findings import as_json
 from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.findings import InspectionFindings
 from mcpguard.inspection.definitions import sarif
 from mcpguard.inspection.definitions.inspect import all_rules, inspect_definition
+from mcpguard.inspection.definitions.told_findings import told_findings
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.text.visible import visible
 
@@ -44,6 +46,7 @@ class _Scanned:
     line: int
     server: str | None
     name: str | None
+    tool: Mapping[str, Any]
     found: InspectionFindings
 
 
@@ -85,7 +88,7 @@ def _scanned(lines: IO[bytes]) -> Iterator[_Scanned]:
             continue
         name = tool.get("name")
         found = inspect_definition(tool, Surroundings(server=server or ""))
-        yield _Scanned(number, server, name if isinstance(name, str) else None, found)
+        yield _Scanned(number, server, name if isinstance(name, str) else None, tool, found)
 
 
 def _lines(lines: IO[bytes]) -> Iterator[bytes]:
@@ -116,7 +119,7 @@ def _as_json(scanned: Iterator[_Scanned]) -> None:
                     "risk": each.found.risk,
                     "hard": each.found.hard,
                     "grave": bool(each.found.grave),
-                    "findings": [as_json(found) for found in each.found.findings],
+                    "findings": told_findings(each.found.findings, each.tool),
                 }
             )
         )
@@ -139,6 +142,9 @@ def _as_table(scanned: Iterator[_Scanned]) -> None:
         mark = "GRAVE" if each.found.grave else "FLAG" if each.found.flagged else "ok"
         name = ":".join(filter(None, (each.server, each.name))) or "(no name)"
         typer.echo(f"{mark:5}  {each.found.risk:3}  {visible(name)}")
-        for found in each.found.findings:
-            place = f"{visible(found.evidence.path)} [{found.evidence.start}:{found.evidence.end}]"
-            typer.echo(f"            {found.severity}: {found.title} ({found.rule}, {found.threat}) at {place}")
+        for found in told_findings(each.found.findings, each.tool):
+            typer.echo(f"            {finding_line(found)}")
+            place = found["evidence"]
+            typer.echo(f"                at: {visible(place['path'])} [{place['start']}:{place['end']}]")
+            for word, said in finding_lines(found):
+                typer.echo(f"                {word}: {said}")
