@@ -9,7 +9,7 @@ import binascii
 import codecs
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 _READABLE: Final = 0.9
@@ -148,6 +148,11 @@ def _readable(plain: str) -> bool:
     return usual >= _READABLE * len(plain) and (not plain.isascii() or any(char in " /:.-=" for char in plain))
 
 
+_LONG: Final = 16
+_LONG_WORD: Final = re.compile(r"\S{16,}+")
+"""In which runs without a blank are searched for: they are long, and a text has few such words."""
+
+
 class Code(NamedTuple):
     """An encoding: its name, the pattern of its runs, and its decoder, which returns None for what is no text.
 
@@ -204,7 +209,20 @@ CODES: Final = (
 )
 
 
-def possible_codes(text: str) -> list[Code]:
+def runs_in(text: str) -> Iterator[tuple[Code, re.Match[str], int]]:
+    """Yield every run of each encoding, and where in the text the characters begin that it was searched in."""
+    words: list[re.Match[str]] | None = None
+    for code in _possible_codes(text):
+        if code.unbroken < _LONG:
+            yield from ((code, run, 0) for run in code.run.finditer(text))
+            continue
+        if words is None:
+            words = list(_LONG_WORD.finditer(text))
+        for word in words:
+            yield from ((code, run, word.start()) for run in code.run.finditer(word[0]))
+
+
+def _possible_codes(text: str) -> list[Code]:
     """Return the encodings of which the text may have a run."""
     size, unbroken, ascii_only = len(text), max(map(len, text.split()), default=0), text.isascii()
     return [

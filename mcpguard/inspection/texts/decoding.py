@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from mcpguard.inspection.reading.codes import possible_codes
+from mcpguard.inspection.reading.codes import runs_in
 from mcpguard.inspection.texts.texts import Text
 
 MOST_LAYERS: Final = 12
@@ -52,11 +52,10 @@ def _decoded(text: Text) -> Iterator[tuple[int, int, str, str]]:
     raw = text.raw
     if len(raw) < _LEAST:
         return
-    for code in possible_codes(raw):
-        for match in code.run.finditer(raw):
-            plain = code.decode(match[0])
-            if plain and plain != match[0]:
-                yield *match.span(), code.name, plain
+    for code, run, offset in runs_in(raw):
+        plain = code.decode(run[0])
+        if plain and plain != run[0]:
+            yield run.start() + offset, run.end() + offset, code.name, plain
     for layer, plain in _whole(text):
         if plain != raw:
             yield 0, len(raw), layer, plain
