@@ -1,5 +1,6 @@
-"""`mcpguard scan`: inspects definitions offline. No guard needs to run, and of definitions only their names and the words
-at the place of a finding are printed, safe to show.
+"""`mcpguard scan`: inspects definitions offline, without a guard.
+
+Of definitions only their names and the words at the place of a finding are printed, safe to show.
 
 Rules kept here:
 1. One definition per line is read and one answer per line is written, as a stream: the file may have any length.

@@ -130,7 +130,7 @@ def _closes_what_was_opened(plain: str, at: int, mark: str) -> bool:
 def _is_of(plain: str, at: int, mark: str) -> bool:
     """Tell whether the mark stands within a sentence, as in "the system instructions of an assistant"."""
     return (
-        mark.startswith(("system", "ai", "llm", "instruction"))
+        mark.startswith(("system", "ai", "llm", "instruction", "assistant"))
         and plain[max(0, at - 2) : at - 1].isalpha()
         and plain[at - 1] == " "
     )

@@ -27,6 +27,9 @@ _NUMBER: Final = re.compile(r"\+\d[\d -]{6,18}+|\b[A-Z]{2}\d{2}[ ]?\d{4}|\b0x[0-
 """Where data or money can be sent to: a telephone number, an account, a wallet."""
 
 
+_EXAMPLE: Final = re.compile(r"(?i)\b(?:such as|e\.g\.|for example|for instance|example:)[ :]{0,2}[^\s@]*+\Z")
+"""What stands directly before an address that only shows what one looks like."""
+_NEAR: Final = 60
 _ANY_PATH: Final = AnyOf((*PATHS_ANYWHERE, *PATHS_ALONE))
 _QUOTES: Final = frozenset("`'\"")
 
@@ -84,6 +87,7 @@ def _paths(text: str) -> Iterator[tuple[int, int]]:
 def _addresses(text: str) -> Iterator[tuple[int, int]]:
     at = text.find("@")
     while at >= 0:
-        if text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum() and "." in text[at : at + 60]:
+        is_address = text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum() and "." in text[at : at + 60]
+        if is_address and not _EXAMPLE.search(text, max(0, at - _NEAR), at):
             yield at - 1, at + 2
         at = text.find("@", at + 1)

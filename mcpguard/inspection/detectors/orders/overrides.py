@@ -45,7 +45,8 @@ DETECTOR: Final = phrase_detector(
     ),
     phrases(
         "override.prompt",
-        "TELL|SHOW|SEND|CARRY|ASIDE 4 SYSTEM_PROMPT",
+        "TELL|SHOW|SEND|ASIDE 3 SYSTEM_PROMPT",
+        "CARRY 2 PREVIOUS 1 SYSTEM_PROMPT",
         "SYSTEM_PROMPT 5 OUTSIDE|PARAMETER|EMAIL",
         topics=CHATS,
     ),

@@ -38,7 +38,6 @@ DETECTOR: Final = phrase_detector(
         "REGARDLESS 6 BEGIN_WITH|CALL 2 THIS",
         "MUST 3 CALL 4 EVERYTIME",
         "PREFER 4 EVERYTIME",
-        "THIS 4 ONLY_WAY",
         "ONLY_WAY 8 REPLACE|TAMPER|INSTEAD",
         "HIGHEST",
         "CHOOSE_ME",
