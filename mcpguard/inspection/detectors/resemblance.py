@@ -13,8 +13,8 @@ from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 RESEMBLES: Final = RULES["resemblance.attack"]
 
 
-def find_resemblance(texts: Sequence[Text], line: str) -> Finding | None:
-    """Return the finding that texts, read one after the other, resemble attacks. `line`: what kind of texts they are.
+def find_resemblance(texts: Sequence[Text], kind: str) -> Finding | None:
+    """Return the finding that texts of this kind, read one after the other, resemble attacks.
 
     Its place is that of the words that speak most for it, in the text that has most of them.
     """
@@ -23,9 +23,8 @@ def find_resemblance(texts: Sequence[Text], line: str) -> Finding | None:
         some = classed_words(text)
         words += some
         owners += [text] * len(some)
-    weights = attack_weights()
-    alike = weights.most_alike(words)
-    if alike.score < weights.lines[line] or not alike.phrases:
+    alike = attack_weights().alike(words, kind)
+    if alike is None:
         return None
     of = [[place for place in alike.phrases if owners[place[0]] is text] for text in texts]
     text, there = max(zip(texts, of, strict=True), key=lambda each: len(each[1]))

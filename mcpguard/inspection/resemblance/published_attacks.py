@@ -2,7 +2,8 @@
 
 Rules kept here:
 1. A weight belongs to one, two or three words side by side in one sentence. A window of words scores the sum of the
-   weights of the different ones that it has; a text scores as its highest window.
+   weights of the different ones that it has; a text scores as its highest window. It is read with narrow windows, in
+   which a short order stands out, and with wide ones, in which a long story adds up. Each has a line of its own.
 2. The weights are data (`weights.txt`), made by `tests.benchmarks.detection.learn`. A file that is not whole is
    refused.
 3. Time is linear in the words of a text.
@@ -17,13 +18,19 @@ from typing import Final
 
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
 
-WINDOW: Final = 50
-STEP: Final = 25
+NARROW: Final = 24
+WIDE: Final = 50
+WINDOWS: Final = (NARROW, WIDE)
+"""The sizes of windows, in words. Two windows side by side have half of their words in common."""
+KINDS: Final = ("definitions", "replies")
 LONGEST: Final = 3
 DIGEST: Final = "# digest: "
 """What the first line of the file begins with; the digest is that of all lines after it."""
 _SHOWN: Final = 3
 """How many of the phrases that speak most for an attack mark its place."""
+
+
+Lines = Mapping[tuple[str, int], float]
 
 
 @dataclass(slots=True)
@@ -35,16 +42,19 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class Resemblance:
-    """The most alike window of a text: its score, and the words that speak most for an attack, by their places."""
+    """The most alike window of a text: its size, its score, and the words that speak most for an attack, by places."""
 
+    size: int
     score: float
     phrases: tuple[tuple[int, int], ...]
 
 
 class AttackWeights:
-    """Weights of phrases, the score of a text without any, and from which score on a text is reported."""
+    """Weights of phrases, the score of a text without any, and from which score on a text is reported: for each kind of
+    text and size of window.
+    """
 
-    def __init__(self, weights: Mapping[str, float], bias: float, lines: Mapping[str, float]) -> None:
+    def __init__(self, weights: Mapping[str, float], bias: float, lines: Lines) -> None:
         self.bias = bias
         self.lines = lines
         self._phrases = weights
@@ -64,13 +74,24 @@ class AttackWeights:
         node = self._root.following.get(word)
         return node.weight if node else 0.0
 
-    def most_alike(self, words: Sequence[ClassedWord]) -> Resemblance:
-        """Return the window that resembles attacks most."""
+    def most_alike(self, words: Sequence[ClassedWord], size: int = NARROW) -> Resemblance:
+        """Return the window of this size that resembles attacks most."""
+        return self._most_alike(list(self._found(words)), len(words), size)
+
+    def alike(self, words: Sequence[ClassedWord], kind: str) -> Resemblance | None:
+        """Return a window that resembles attacks so much that it is reported, the narrow one first."""
         found = list(self._found(words))
+        for size in WINDOWS:
+            most = self._most_alike(found, len(words), size)
+            if most.score >= self.lines[kind, size] and most.phrases:
+                return most
+        return None
+
+    def _most_alike(self, found: Sequence[tuple[int, int, _Node]], words: int, size: int) -> Resemblance:
         best, spoken = self.bias, dict[int, tuple[int, int, _Node]]()
-        first = 0
-        for start in range(0, max(len(words) - STEP, 1), STEP):
-            end = start + WINDOW
+        first, step = 0, size // 2
+        for start in range(0, max(words - step, 1), step):
+            end = start + size
             while first < len(found) and found[first][0] < start:
                 first += 1
             seen = dict[int, tuple[int, int, _Node]]()
@@ -84,7 +105,8 @@ class AttackWeights:
             if score > best:
                 best, spoken = score, seen
         speaking = sorted((each for each in spoken.values() if each[2].weight > 0), key=lambda each: -each[2].weight)
-        return Resemblance(best, tuple(sorted((at, at + length) for at, length, _ in speaking[:_SHOWN])))
+        places = sorted((at, at + length) for at, length, _ in speaking[:_SHOWN])
+        return Resemblance(size, best, tuple(places))
 
     def _found(self, words: Sequence[ClassedWord]) -> Iterator[tuple[int, int, _Node]]:
         """Yield the phrases that have a weight, in the order of their places, with their lengths."""
@@ -102,6 +124,11 @@ class AttackWeights:
                 length += 1
 
 
+def line_name(kind: str, size: int) -> str:
+    """Return how a file of weights names the line for a kind of text, read with windows of this size."""
+    return f"{kind}, {size} words"
+
+
 def read_weights(text: str) -> AttackWeights:
     """Return the weights of a file. Raises ValueError where it was changed since it was made."""
     digest, _, rest = text.partition("\n")
@@ -113,7 +140,7 @@ def read_weights(text: str) -> AttackWeights:
     for line in body.splitlines():
         weight, _, phrase = line.partition(" ")
         weights[phrase] = float(weight)
-    lines = {name: float(facts[name]) for name in ("definitions", "replies")}
+    lines = {(kind, size): float(facts[line_name(kind, size)]) for kind in KINDS for size in WINDOWS}
     return AttackWeights(weights, float(facts["bias"]), lines)
 
 

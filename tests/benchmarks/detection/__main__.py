@@ -21,10 +21,10 @@ from mcpguard.inspection.definitions.inspect import inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.replies.plain_replies import is_plain
 from mcpguard.inspection.replies.screening import ScreenedReply, screen_reply
-from mcpguard.inspection.resemblance.published_attacks import attack_weights
+from mcpguard.inspection.resemblance.published_attacks import WINDOWS, attack_weights
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
 from tests.benchmarks.detection.labelled import MALICIOUS, Labelled, read_labelled
-from tests.benchmarks.detection.learn import line_of
+from tests.benchmarks.detection.learn import lines_of
 from tests.benchmarks.detection.left_out import left_out_scores
 from tests.benchmarks.report import Row, Sheet, as_json, machine, quantile, show
 from tests.inspection.detectors import attacks, other_words
@@ -86,19 +86,21 @@ def _ours() -> Iterator[Labelled]:
 
 
 def _judged(texts: Sequence[Labelled], *, left_out: bool) -> list[Judged]:
+    weights = attack_weights()
     if left_out:
         scores = left_out_scores(texts)
-        lines = [line_of(texts, scores, definitions=True), line_of(texts, scores, definitions=False)]
+        lines = lines_of(texts, scores)
     else:
-        weights = attack_weights()
-        scores = [weights.most_alike(each.words).score for each in texts]
-        lines = [weights.lines["definitions"], weights.lines["replies"]]
-    pairs = zip(texts, scores, strict=True)
+        scores = [tuple(weights.most_alike(each.words, size).score for size in WINDOWS) for each in texts]
+        lines = weights.lines
+
+    def alike(text: Labelled, found: tuple[float, ...]) -> bool:
+        kind = "definitions" if text.is_definition else "replies"
+        return any(score >= lines[kind, size] for score, size in zip(found, WINDOWS, strict=True))
+
     return [
-        _of_definition(each, alike=score >= lines[0])
-        if each.is_definition
-        else _of_reply(each, alike=score >= lines[1])
-        for each, score in pairs
+        (_of_definition if each.is_definition else _of_reply)(each, alike=alike(each, found))
+        for each, found in zip(texts, scores, strict=True)
         if "snippet" not in each.said
     ]
 

@@ -14,14 +14,20 @@ from typing import Annotated, Final
 import numpy as np
 import typer
 
-from mcpguard.inspection.resemblance.published_attacks import DIGEST, AttackWeights
+from mcpguard.inspection.resemblance.published_attacks import (
+    DIGEST,
+    KINDS,
+    WINDOWS,
+    AttackWeights,
+    Lines,
+    line_name,
+)
 from tests.benchmarks.detection.labelled import Labelled, read_labelled
 from tests.benchmarks.detection.learning import learn, windows_of
 from tests.benchmarks.detection.left_out import left_out_scores
 
-HONEST_DEFINITIONS: Final = 0.0025
-HONEST_REPLIES: Final = 0.012
-"""Shares of honest texts of left-out sources that may reach the line."""
+HONEST: Final = {"definitions": 0.0035, "replies": 0.007}
+"""Shares of honest texts of left-out sources that may reach the line of each size of window."""
 
 
 def main(
@@ -30,27 +36,26 @@ def main(
 ) -> None:
     """Learn the weights, and the lines above which a text is reported."""
     texts = list(read_labelled(places))
-    scores = left_out_scores(texts)
-    lines = {
-        "definitions": line_of(texts, scores, definitions=True),
-        "replies": line_of(texts, scores, definitions=False),
-    }
+    lines = lines_of(texts, left_out_scores(texts))
     out.write_text(as_text(learn(windows_of(texts)), lines, texts), "utf-8")
     typer.echo(f"{out}: learnt from {len(texts)} texts; lines {lines}")
 
 
-def line_of(texts: Sequence[Labelled], scores: Sequence[float], *, definitions: bool) -> float:
-    """Return the score that only so few honest texts reach. `scores` are of weights that were learnt without them."""
+def lines_of(texts: Sequence[Labelled], scores: Sequence[tuple[float, ...]]) -> Lines:
+    """Return the scores that only so few honest texts reach. `scores` are of weights that were learnt without them."""
+    return {(kind, size): _line(texts, scores, kind, at) for kind in KINDS for at, size in enumerate(WINDOWS)}
+
+
+def _line(texts: Sequence[Labelled], scores: Sequence[tuple[float, ...]], kind: str, at: int) -> float:
     honest = [
-        score
+        score[at]
         for each, score in zip(texts, scores, strict=True)
-        if not each.malicious and (each.is_definition if definitions else each.is_reply)
+        if not each.malicious and (each.is_definition if kind == "definitions" else each.is_reply)
     ]
-    share = HONEST_DEFINITIONS if definitions else HONEST_REPLIES
-    return round(float(np.quantile(honest, 1 - share)), 2) if honest else float("inf")
+    return round(float(np.quantile(honest, 1 - HONEST[kind])), 2) if honest else float("inf")
 
 
-def as_text(weights: AttackWeights, lines: dict[str, float], texts: Sequence[Labelled]) -> str:
+def as_text(weights: AttackWeights, lines: Lines, texts: Sequence[Labelled]) -> str:
     """Return the weights as a file: what they were learnt from, and a line for each phrase."""
     body = "".join(f"{weight:.3f} {phrase}\n" for phrase, weight in sorted(weights.phrases().items()))
     times = Counter((each.source, each.malicious) for each in texts)
@@ -64,7 +69,7 @@ def as_text(weights: AttackWeights, lines: dict[str, float], texts: Sequence[Lab
             f"# learnt from: {learnt[True]} attacks, {learnt[False]} honest texts, {len(sources)} sources",
             f"# sources: {digest.hexdigest()[:16]}",
             f"# bias: {weights.bias:.4f}",
-            *(f"# {name}: {line}" for name, line in lines.items()),
+            *(f"# {line_name(kind, size)}: {line}" for (kind, size), line in lines.items()),
             "",
             body,
         )

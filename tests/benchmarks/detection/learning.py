@@ -12,17 +12,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from mcpguard.inspection.resemblance.published_attacks import LONGEST, STEP, WINDOW, AttackWeights
+from mcpguard.inspection.resemblance.published_attacks import LONGEST, NARROW, AttackWeights
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
 from tests.benchmarks.detection.labelled import Labelled
 
-MOST_PHRASES: Final = 5_000
+MOST_PHRASES: Final = 12_000
 LEAST_TEXTS: Final = 3
 """In how many texts a phrase has to be."""
 LEAST_SOURCES: Final = 3
 """In how many sources it has to be, so that no source's names and habits are learnt."""
 ROUNDS: Final = 3
-STRENGTH: Final = 0.3
+STRENGTH: Final = 0.25
 """How much the texts count beside the wish for small weights."""
 ATTACKS: Final = 0.25
 """The share of all weight that attacks have; honest windows have three times their number."""
@@ -32,9 +32,10 @@ Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def windows(words: Sequence[ClassedWord]) -> list[frozenset[str]]:
-    """Return the phrases in each window of a text."""
-    starts = range(0, max(len(words) - STEP, 1), STEP)
-    return [frozenset(_phrases(words[start : start + WINDOW])) for start in starts]
+    """Return the phrases in each narrow window of a text: in wide ones, more of an attack's own words are honest."""
+    step = NARROW // 2
+    starts = range(0, max(len(words) - step, 1), step)
+    return [frozenset(_phrases(words[start : start + NARROW])) for start in starts]
 
 
 def _phrases(words: Sequence[ClassedWord]) -> Iterable[str]:

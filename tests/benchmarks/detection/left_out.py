@@ -8,24 +8,24 @@ from collections.abc import Sequence
 
 from rich.progress import track
 
-from mcpguard.inspection.resemblance.published_attacks import AttackWeights
+from mcpguard.inspection.resemblance.published_attacks import WINDOWS, AttackWeights
 from tests.benchmarks.detection.labelled import Labelled
 from tests.benchmarks.detection.learning import Windows, learn, windows_of
 
 GROUPS = 6
 
 
-def left_out_scores(texts: Sequence[Labelled]) -> list[float]:
-    """Return the score of each text; snippets, which are never judged, score 0."""
+def left_out_scores(texts: Sequence[Labelled]) -> list[tuple[float, ...]]:
+    """Return the scores of each text by windows of each size; snippets, which are never judged, have none."""
     every = windows_of(texts)
     attacking = {each.source for each in texts if each.malicious}
     group_of = {each.source: _group(each.source, attacking) for each in texts if "snippet" not in each.said}
-    scores = [0.0] * len(texts)
+    scores: list[tuple[float, ...]] = [()] * len(texts)
     for group in track(sorted(set(group_of.values())), "learning, one source left out in turn", transient=True):
         weights = _without(every, frozenset(source for source, of in group_of.items() if of == group))
         for at, each in enumerate(texts):
             if group_of.get(each.source) == group and "snippet" not in each.said:
-                scores[at] = weights.most_alike(each.words).score
+                scores[at] = tuple(weights.most_alike(each.words, size).score for size in WINDOWS)
     return scores
 
 

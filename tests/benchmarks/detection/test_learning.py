@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.inspection.resemblance.published_attacks import AttackWeights, read_weights
+from mcpguard.inspection.resemblance.published_attacks import KINDS, WINDOWS, AttackWeights, read_weights
 from mcpguard.inspection.resemblance.word_classes import classed_words
 from mcpguard.inspection.texts.texts import Text
 from tests.benchmarks.detection.labelled import Labelled, read_labelled
@@ -108,8 +108,8 @@ def test_no_source_is_scored_by_what_was_learnt_from_it() -> None:
     assert without.phrases()["quokka"] < learn(windows_of(every)).phrases()["quokka"]
     for each, found in zip(every, scores, strict=True):
         if each.source == "q.example":
-            assert found == pytest.approx(score(without, each.said["text"]))
-            assert found < score(learn(windows_of(every)), each.said["text"])
+            assert found[0] == pytest.approx(score(without, each.said["text"]))
+            assert found[0] < score(learn(windows_of(every)), each.said["text"])
 
 
 @pytest.mark.parametrize("kind", ["text", "tool", "snippet"])
@@ -119,8 +119,8 @@ def test_whatever_else_a_source_has_changes_nothing_of_its_scores(kind: str) -> 
     size = len(ATTACKS) + len(FERNS)
     alone = left_out_scores([*ATTACKS, *FERNS, *judged])
     beside = left_out_scores([*ATTACKS, *FERNS, *judged, *more])
-    assert beside[size : size + len(judged)] == pytest.approx(alone[size:])
-    assert [found == 0 for found in beside[size + len(judged) :]] == [kind == "snippet"] * len(more)
+    assert np.array(beside[size : size + len(judged)]) == pytest.approx(np.array(alone[size:]))
+    assert [found == () for found in beside[size + len(judged) :]] == [kind == "snippet"] * len(more)
 
 
 def test_honest_texts_are_scored_without_their_source_too() -> None:
@@ -128,7 +128,7 @@ def test_honest_texts_are_scored_without_their_source_too() -> None:
     own = some("polish the quokka", ["z.example"], attack=False, times=6)
     every = [*ATTACKS, *FERNS, *hostile, *own]
     scores = left_out_scores(every)
-    assert min(scores[-6:]) > score(learn(windows_of(every)), "polish the quokka")
+    assert min(each[0] for each in scores[-6:]) > score(learn(windows_of(every)), "polish the quokka")
 
 
 @given(
@@ -158,7 +158,7 @@ def test_leaving_sources_out_leaves_the_windows_of_the_others(out: set[str]) -> 
 
 def test_what_is_written_is_read_back() -> None:
     texts = [*ATTACKS, *FERNS]
-    weights, lines = learn(windows_of(texts)), {"definitions": 1.25, "replies": 3.5}
+    weights, lines = learn(windows_of(texts)), {(kind, size): size / 8 for kind in KINDS for size in WINDOWS}
     written = as_text(weights, lines, texts)
     read = read_weights(written)
     assert (read.phrases(), read.lines) == (weights.phrases(), lines)
@@ -185,4 +185,4 @@ def test_a_folder_of_labelled_texts_becomes_a_file_of_weights(tmp_path: Path) ->
     main([folder], out)
     weights = read_weights(out.read_text())
     assert weights.phrases()["heron"] > 0 > weights.phrases()["fern"]
-    assert set(weights.lines) == {"definitions", "replies"}
+    assert set(weights.lines) == {(kind, size) for kind in KINDS for size in WINDOWS}

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from mcpguard.inspection import resemblance
 from mcpguard.inspection.resemblance import published_attacks
 from mcpguard.inspection.resemblance.published_attacks import (
+    KINDS,
     LONGEST,
-    STEP,
-    WINDOW,
+    NARROW,
+    WIDE,
+    WINDOWS,
     AttackWeights,
     attack_weights,
     read_weights,
@@ -28,7 +30,7 @@ HEAD, _, BODY = FILE.partition("\n\n")
 WORDS = st.sampled_from("abc")
 PHRASES = st.lists(WORDS, min_size=1, max_size=LONGEST).map(" ".join)
 WEIGHTS = st.dictionaries(PHRASES, st.floats(-2, 2), max_size=20)
-SAID = st.lists(st.tuples(WORDS | st.just("other"), st.booleans()), max_size=4 * WINDOW).map(
+SAID = st.lists(st.tuples(WORDS | st.just("other"), st.booleans()), max_size=4 * WIDE).map(
     lambda pairs: [ClassedWord(word, at, at + 1, begins) for at, (word, begins) in enumerate(pairs)]
 )
 
@@ -49,51 +51,67 @@ def places(phrase: str, words: Sequence[ClassedWord]) -> list[int]:
     ]
 
 
-def naive_score(weights: Mapping[str, float], bias: float, words: Sequence[ClassedWord]) -> float:
-    best = bias
-    for start in range(0, max(len(words) - STEP, 1), STEP):
-        window = words[start : start + WINDOW]
+def naive_score(weights: Mapping[str, float], bias: float, words: Sequence[ClassedWord], size: int) -> float:
+    best, step = bias, size // 2
+    for start in range(0, max(len(words) - step, 1), step):
+        window = words[start : start + size]
         best = max(best, bias + sum(weight for phrase, weight in weights.items() if places(phrase, window)))
     return best
 
 
 @settings(max_examples=examples(400))
-@given(WEIGHTS, st.floats(-3, 3), SAID)
-@example({"a": 1.0, "a b": -0.5, "a b c": 2.0}, 0.0, said(*"abcabc"))
-@example({"a": 1.0}, -1.0, said(*["b"] * WINDOW, "a"))
-@example({"b c": 1.0}, 0.0, said(*["a"] * (WINDOW - 1), "b", "c"))
+@given(WEIGHTS, st.floats(-3, 3), SAID, st.sampled_from(WINDOWS))
+@example({"a": 1.0, "a b": -0.5, "a b c": 2.0}, 0.0, said(*"abcabc"), NARROW)
+@example({"a": 1.0}, -1.0, said(*["b"] * WIDE, "a"), WIDE)
+@example({"b c": 1.0}, 0.0, said(*["a"] * (NARROW - 1), "b", "c"), NARROW)
 def test_the_score_is_the_sum_over_the_different_phrases_of_the_best_window(
-    weights: dict[str, float], bias: float, words: list[ClassedWord]
+    weights: dict[str, float], bias: float, words: list[ClassedWord], size: int
 ) -> None:
-    assert AttackWeights(weights, bias, {}).most_alike(words).score == pytest.approx(naive_score(weights, bias, words))
+    most = AttackWeights(weights, bias, {}).most_alike(words, size)
+    assert most.size == size
+    assert most.score == pytest.approx(naive_score(weights, bias, words, size))
+
+
+@settings(max_examples=examples(300))
+@given(WEIGHTS, st.lists(st.floats(-3, 3), min_size=4, max_size=4), SAID, st.sampled_from(KINDS))
+@example({"a": 1.0}, [1.0, 9.0, 9.0, 9.0], said("a"), KINDS[0])
+@example({"a": 1.0, "b": 1.0}, [9.0, 9.0, 9.0, 2.0], said("a", *["other"] * NARROW, "b"), KINDS[1])
+def test_a_text_is_reported_if_a_window_of_some_size_reaches_the_line_of_that_size(
+    weights: dict[str, float], lines: list[float], words: list[ClassedWord], kind: str
+) -> None:
+    every = [(each, size) for each in KINDS for size in WINDOWS]
+    known = AttackWeights(weights, 0.0, dict(zip(every, lines, strict=True)))
+    found = [most for size in WINDOWS if (most := known.most_alike(words, size)).score >= known.lines[kind, size]]
+    assert known.alike(words, kind) == next((most for most in found if most.phrases), None)
 
 
 @settings(max_examples=examples(400))
-@given(WEIGHTS, SAID)
-@example({"b c": 1.0, "a": 0.5}, said("a", *["other"] * (WINDOW - 2), "b", "c", *["other"] * (STEP - 2), "x"))
-@example({"a": 1.0, "b": -1.0, "c": 0.5}, said(*"aaabbc"))
+@given(WEIGHTS, SAID, st.sampled_from(WINDOWS))
+@example({"b c": 1.0, "a": 0.5}, said("a", *["other"] * (WIDE - 2), "b", "c", *["other"] * (WIDE // 2 - 2), "x"), WIDE)
+@example({"a": 1.0, "b": -1.0, "c": 0.5}, said(*"aaabbc"), NARROW)
 def test_what_is_marked_are_different_phrases_that_spoke_for_an_attack(
-    weights: dict[str, float], words: list[ClassedWord]
+    weights: dict[str, float], words: list[ClassedWord], size: int
 ) -> None:
-    alike = AttackWeights(weights, 0.0, {}).most_alike(words)
+    alike = AttackWeights(weights, 0.0, {}).most_alike(words, size)
     marked = [" ".join(each.word for each in words[start:end]) for start, end in alike.phrases]
     assert len(set(marked)) == len(marked) <= 3
     assert all(start in places(phrase, words) for phrase, (start, _) in zip(marked, alike.phrases, strict=True))
     assert all(weights[phrase] > 0 for phrase in marked)
     assert bool(marked) is (alike.score > 0)
     if marked:
-        assert max(end for _, end in alike.phrases) - alike.phrases[0][0] <= WINDOW
-    if marked and len(words) <= WINDOW:
+        assert max(end for _, end in alike.phrases) - alike.phrases[0][0] <= size
+    if marked and len(words) <= size:
         speaking = sorted(weight for phrase, weight in weights.items() if weight > 0 and places(phrase, words))
         assert sorted(weights[phrase] for phrase in marked) == speaking[-3:]
 
 
-@pytest.mark.parametrize("length", [1, STEP - 1, STEP, WINDOW - 1, WINDOW, WINDOW + 1, 2 * WINDOW, 3 * WINDOW + 7])
-def test_a_phrase_counts_wherever_it_stands(length: int) -> None:
+@pytest.mark.parametrize("size", WINDOWS)
+@pytest.mark.parametrize("length", [1, NARROW - 1, NARROW, WIDE - 1, WIDE, WIDE + 1, 2 * WIDE, 3 * WIDE + 7])
+def test_a_phrase_counts_wherever_it_stands(length: int, size: int) -> None:
     weights = AttackWeights({"one two three": 1.0}, 0.0, {})
     for at in range(length):
         words = [*["filler"] * at, "one", "two", "three", *["filler"] * (length - at)]
-        alike = weights.most_alike(said(*words))
+        alike = weights.most_alike(said(*words), size)
         assert (alike.score, alike.phrases) == (1.0, ((at, at + 3),)), at
 
 
@@ -128,7 +146,7 @@ def steps(weights: AttackWeights, words: Sequence[ClassedWord]) -> int:
     before = sys.gettrace()
     sys.settrace(enter)
     try:
-        weights.most_alike(words)
+        weights.alike(words, KINDS[0])
     finally:
         sys.settrace(before)
     return count
@@ -143,8 +161,8 @@ def test_twice_as_many_words_are_at_most_twice_the_work(words: list[str]) -> Non
     every = {
         " ".join(phrase): 0.5 for phrase in [["a"], ["a", "a"], ["a", "a", "a"], ["a", "b"], ["a", "b", "c"], ["b"]]
     }
-    weights = AttackWeights(every, 0.0, {})
-    some = said(*(words * WINDOW * 4)[: WINDOW * 4])
+    weights = AttackWeights(every, 0.0, {(KINDS[0], size): 1e9 for size in WINDOWS})
+    some = said(*(words * WIDE * 4)[: WIDE * 4])
     once, twice = steps(weights, some), steps(weights, [*some, *some])
     assert 0 < once < twice < 2.2 * once
 
@@ -152,7 +170,7 @@ def test_twice_as_many_words_are_at_most_twice_the_work(words: list[str]) -> Non
 def test_the_delivered_weights_are_whole() -> None:
     weights = attack_weights()
     assert len(weights.phrases()) > 1000
-    assert set(weights.lines) == {"definitions", "replies"}
+    assert set(weights.lines) == {(kind, size) for kind in KINDS for size in WINDOWS}
     assert all(weights.bias < line for line in weights.lines.values()), "a text that says nothing resembles no attack"
     assert all(1 <= len(phrase.split()) <= LONGEST for phrase in weights.phrases())
     assert weights.word_weight("ignore") == weights.phrases()["ignore"] > 0

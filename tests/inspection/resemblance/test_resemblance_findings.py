@@ -15,7 +15,7 @@ from mcpguard.inspection.detectors.resemblance import RESEMBLES, find_resemblanc
 from mcpguard.inspection.replies.plain_replies import BLOCK, is_plain, may_resemble
 from mcpguard.inspection.replies.reply_findings import find_alike, is_hard
 from mcpguard.inspection.replies.screening import ScreenedReply, screen_reply
-from mcpguard.inspection.resemblance.published_attacks import attack_weights
+from mcpguard.inspection.resemblance.published_attacks import KINDS, attack_weights
 from mcpguard.inspection.resemblance.word_classes import classed_words
 from mcpguard.inspection.texts.texts import Text
 from mcpguard.policy.reconciliation import read_listing
@@ -25,7 +25,6 @@ from tests.tiers import examples
 
 NOTHING = KnownSecrets(())
 ON, OFF = Surroundings("herons"), Surroundings("herons", compared=False)
-LINES = ("definitions", "replies")
 
 
 def rules(description: str, around: Surroundings = ON, **more: object) -> set[str]:
@@ -87,23 +86,25 @@ def test_by_itself_it_is_never_hard() -> None:
         assert not inspect_definition({"name": "thing", "description": text}, ON).hard
 
 
-def spoke(text: str) -> set[str]:
-    """The phrases that speak most for an attack in a text of one window."""
+def spoke(text: str, kind: str) -> set[str]:
+    """The phrases that speak most for an attack in a text that is reported."""
     said = classed_words(Text("", text))
-    return {" ".join(each.word for each in said[start:end]) for start, end in attack_weights().most_alike(said).phrases}
+    alike = attack_weights().alike(said, kind)
+    assert alike is not None
+    return {" ".join(each.word for each in said[start:end]) for start, end in alike.phrases}
 
 
 @pytest.mark.parametrize("text", ALIKE)
-@pytest.mark.parametrize("line", LINES)
-def test_the_evidence_has_the_words_that_spoke(text: str, line: str) -> None:
-    found = find_resemblance((Text("/x", text),), line)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_evidence_has_the_words_that_spoke(text: str, kind: str) -> None:
+    found = find_resemblance((Text("/x", text),), kind)
     assert found is not None
     place = found.evidence
     assert place.path == "/x"
     assert 0 <= place.start < place.end <= len(text)
     marked = " ".join(each.word for each in classed_words(Text("", text[place.start : place.end])))
-    assert spoke(text)
-    assert all(phrase in marked for phrase in spoke(text))
+    assert spoke(text, kind)
+    assert all(phrase in marked for phrase in spoke(text, kind))
 
 
 @pytest.mark.parametrize("text", ALIKE)
@@ -144,15 +145,15 @@ def test_a_cut_string_is_marked_where_it_stands_in_the_whole() -> None:
 
 
 @settings(max_examples=examples(300))
-@given(st.lists(st.sampled_from([*ALIKE, *PLAIN]) | st.text(max_size=60), max_size=6), st.sampled_from(LINES))
-def test_the_place_is_always_within_one_of_the_strings(said: list[str], line: str) -> None:
+@given(st.lists(st.sampled_from([*ALIKE, *PLAIN]) | st.text(max_size=60), max_size=6), st.sampled_from(KINDS))
+def test_the_place_is_always_within_one_of_the_strings(said: list[str], kind: str) -> None:
     texts = [Text(f"/{number}", each) for number, each in enumerate(said)]
-    found = find_resemblance(texts, line)
+    found = find_resemblance(texts, kind)
     if found is not None:
         text = said[int(found.evidence.path.removeprefix("/"))]
         assert 0 <= found.evidence.start < found.evidence.end <= len(text)
     elif len(said) == 1:
-        assert attack_weights().most_alike(classed_words(texts[0])).score < attack_weights().lines[line]
+        assert attack_weights().alike(classed_words(texts[0]), kind) is None
 
 
 def test_the_name_of_a_tool_is_not_compared() -> None:

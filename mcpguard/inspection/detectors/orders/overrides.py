@@ -21,6 +21,7 @@ DETECTOR: Final = phrase_detector(
         "INSTRUCTIONS 2 INSTEAD 6 PREVIOUS 3 TELL",
         "PREVIOUS 1 GUIDANCE 3 VOID",
         "IGNORE 1 WHAT_TOLD",
+        "DROPS 4 GIVEN_BEFORE",
         unless=("INSTRUCTIONS 3 IN_WHAT_IT_READS",),
         topics=_ABOUT,
     ),
@@ -34,6 +35,7 @@ DETECTOR: Final = phrase_detector(
         "FOLLOW 4 TO_THE_LETTER",
         "TYPED_BY 6 IGNORE",
     ),
+    phrases("override.task", "NEW_TASK"),
     phrases("override.persona", "PERSONA"),
     phrases("override.lasting", "FROM_NOW_ON"),
     phrases(

@@ -16,6 +16,7 @@ DETECTOR: Final = phrase_detector(
         "SECRETS 2 SEND 4 OUTSIDE|URL|EMAIL",
         "READ 4 SECRETS 8 SEND",
         "SEND 8 SECRET_FILE|KEY_FILES",
+        unless=("SECRETS 0 PARAMETER",),
         topics="form login fill signin",
     ),
     phrases(
