@@ -27,6 +27,7 @@ _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD: Final = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])[^\W_])++")
 _ENDS: Final = frozenset(".!?;。！？；")
 _PARTS: Final = ",:，：、"
+_ABBREVIATED: Final = (["e", "g"], ["i", "e"])
 _LONGEST: Final = 64
 _USUAL: Final = 4
 """Characters of the longest usual marks between two words, of which there are few."""
@@ -55,7 +56,8 @@ def tokens(text: str) -> Tokens:
     position = before = 0
     for match in _WORD.finditer(folded):
         start, end = match.span()
-        position += 1 if start - before <= 1 else 1 + _pause(folded[before:start])
+        between = folded[before:start]
+        position += 1 if start - before <= 1 or _is_abbreviated(found, between) else 1 + _pause(between)
         before = end
         found.append(match[0])
         starts.append(start)
@@ -75,6 +77,11 @@ def words(text: str) -> tuple[str, ...]:
 def word_runs(folded: str) -> list[str]:
     """Return the words of a folded text, without their places."""
     return _WORD.findall(folded)
+
+
+def _is_abbreviated(words: list[str], between: str) -> bool:
+    """Tell whether the full stop is that of "e.g." or "i.e.", after which the sentence goes on."""
+    return between[0] == "." and words[-2:] in _ABBREVIATED
 
 
 def _pause(between: str) -> int:

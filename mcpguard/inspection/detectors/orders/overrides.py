@@ -6,7 +6,9 @@ from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 from mcpguard.inspection.detectors.orders.data_requests import CHATS
 
 _ABOUT: Final = "injection injections jailbreak jailbreaks redteam eval evaluate corpus moderate guardrail dataset"
-_MEMORY: Final = "memory memories remember rules instructions settings config preference preferences"
+_MEMORY: Final = (
+    "memory memories remember rules instructions settings config preference preferences agents claude cursor copilot"
+)
 DETECTOR: Final = phrase_detector(
     phrases(
         "override.instructions",

@@ -19,7 +19,7 @@ DETECTOR: Final = phrase_detector(
         "TELL 3 USER 3 NOT_AFTER _",
         "TELL 5 USER 1 NOT_AFTER 2 THIS",
         "SECRETLY 3 SEND|CARRY 6 SECRETS|CONVERSATION|SECRET_FILE|OUTSIDE",
-        unless=("WITHOUT 0 TELL 0 THEM",),
+        unless=("WITHOUT 0 TELL 0 THEM", "TELL 1 UNLESS 2 USER"),
     ),
     phrases(
         "secrecy.silence",
@@ -34,7 +34,7 @@ DETECTOR: Final = phrase_detector(
         "NEVER 2 USER 3 KNOW|TELL",
         "THIS 2 NEVER 2 KNOW 6 USER",
         "WHEN 2 ASK 8 LIE",
-        unless=("OTHER_PARTIES", "WITHOUT 0 TELL 0 THEM", "HIDE 0 THEM"),
+        unless=("OTHER_PARTIES", "WITHOUT 0 TELL 0 THEM", "HIDE 0 THEM", "TELL 1 UNLESS 2 USER"),
     ),
     phrases(
         "secrecy.stealth",
