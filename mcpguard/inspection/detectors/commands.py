@@ -39,7 +39,8 @@ _FETCHING: Final = (
 )
 _MANUAL: Final = (
     "readme", "documentation", "to install", "install with", "for example", "snippet", "such as", "e.g.",
-    "instructions,", "deny list", "denylist", "blocklist", "block list", "forbidden", "dangerous commands", "destructive commands",
+    "instructions,", "deny list", "denylist", "blocklist", "block list", "forbidden", "dangerous commands",
+    "destructive commands",
 )  # fmt: skip
 _NEAR: Final = 100
 """How many characters before a command may say that it is an example from a manual."""

@@ -21,7 +21,7 @@ _MARKS: Final = (
     "[/system]", "\n\nhuman:", "\n\nassistant:", "\nsystem:", "\nuser:", "<system>", "</system>", "<|",
     "[system message]", "</tool_description>", "</description>", "</tools>", "<function_calls>", "<tool_call>",
     "[end of tool", "end of description]", "[end of description", "---end", "### instruction", "### system",
-    "### response", "###instruction", "###system", "\nhuman:", "end of tool description",
+    "### response:", "###instruction", "###system", "\nhuman:", "end of tool description",
     "end of the tool description", "</instructions>", "</tool>", "---begin", "```system", '"role": "system"',
     '"role":"system"',
 )  # fmt: skip

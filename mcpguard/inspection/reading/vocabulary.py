@@ -5,7 +5,8 @@ Rules kept here:
    phrase, `*` at the end of an entry for any ending of its last word, and `+` for the endings of an English verb.
 2. Text is looked up in a tree of words, for all meanings at once. The work per word of a text is bounded by the longest
    phrase, whatever the text.
-3. The tree is grown for the first text: a start with nothing to inspect does without it.
+3. Of the tree, only what begins with a word is grown, once the word is met: a start with nothing to inspect does
+   without it, and the first text takes little longer than others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,6 +70,22 @@ def forms(entry: str) -> tuple[str, ...]:
     return tuple(end + rest for end in ends)
 
 
+class _Entry(NamedTuple):
+    """A phrase with its meanings. `stem`: any ending of its last word will do."""
+
+    phrase: tuple[str, ...]
+    stem: bool
+    meanings: tuple[str, ...]
+
+
+class _Entries(NamedTuple):
+    """Entries by their whole first words, and those of one word of which any ending will do; with their lengths."""
+
+    by_word: Mapping[str, list[_Entry]]
+    by_stem: Mapping[str, list[_Entry]]
+    lengths: tuple[int, ...]
+
+
 class Vocabulary:
     """Meanings, which can be found in a text by their words."""
 
@@ -78,15 +95,17 @@ class Vocabulary:
         self.meanings = frozenset(meaning for table in tables for key in table for meaning in key.split())
 
     @cached_property
-    def _root(self) -> "_Node":
-        """The tree of all words, which takes as long to grow as a hundred modules to load."""
-        root = _Node()
+    def _entries(self) -> "_Entries":
+        """All entries by their first words."""
+        by_word, by_stem = dict[str, list[_Entry]](), dict[str, list[_Entry]]()
         for table in self._tables:
-            for meanings, entries in table.items():
-                for entry in entries.split():
-                    for form in forms(entry):
-                        _learn(root, form, meanings.split())
-        return root
+            for key, entries in table.items():
+                meanings = tuple(key.split())
+                for form in (form for entry in entries.split() for form in forms(entry)):
+                    entry = _read(form, meanings)
+                    by = by_stem if entry.stem and len(entry.phrase) == 1 else by_word
+                    by.setdefault(entry.phrase[0], []).append(entry)
+        return _Entries(by_word, by_stem, tuple(sorted({len(stem) for stem in by_stem})))
 
     def find(self, text: Tokens) -> dict[str, list[PhraseHit]]:
         """Return where a text has each meaning, in order."""
@@ -105,18 +124,37 @@ class Vocabulary:
         """Return the meanings of a word, and the phrases that begin with it. Texts differ, and have the same few
         thousand words.
         """
-        nodes = tuple(self._root.children(word))
+        every = self._entries
+        begun = [every.by_word.get(form) for form in possible_words(word)]
+        begun += [
+            every.by_stem.get(form[:length])
+            for form in possible_words(word)
+            for length in every.lengths
+            if length <= len(form)
+        ]
+        nodes = tuple(_grown(entries) for entries in begun if entries)
         meanings = tuple(meaning for node in nodes for meaning in node.meanings)
         return meanings, tuple(node for node in nodes if node.words or node.stems)
 
 
-def _learn(root: _Node, entry: str, meanings: Iterable[str]) -> None:
-    node, phrase = root, words(entry.removesuffix("*").replace("_", " "))
-    if not 0 < len(phrase) <= LONGEST_PHRASE:
+def _read(entry: str, meanings: tuple[str, ...]) -> _Entry:
+    bare = entry.removesuffix("*")
+    plain = bare.isascii() and bare.replace("_", "").isalnum()
+    phrase = tuple(bare.lower().split("_")) if plain else words(bare.replace("_", " "))
+    if not 0 < len(phrase) <= LONGEST_PHRASE or "" in phrase:
         raise ValueError(f"a phrase without words, or with too many: {entry!r}")
-    for word in phrase[:-1]:
-        node = node.grow(word, stem=False)
-    node.grow(phrase[-1], stem=entry.endswith("*")).meanings.update(meanings)
+    return _Entry(phrase, len(bare) < len(entry), meanings)
+
+
+def _grown(entries: Iterable[_Entry]) -> _Node:
+    """Return the tree of what follows the first word that these have in common."""
+    root = _Node()
+    for entry in entries:
+        node, rest = root, entry.phrase[1:]
+        for at, word in enumerate(rest, 1):
+            node = node.grow(word, stem=entry.stem and at == len(rest))
+        node.meanings.update(entry.meanings)
+    return root
 
 
 def _followed(nodes: tuple[_Node, ...], text_words: list[str], at: int) -> Iterator[tuple[int, _Node]]:
