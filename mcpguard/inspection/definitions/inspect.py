@@ -4,16 +4,19 @@ Rules kept here:
 1. Findings are advisory. With or without findings, a new or changed definition needs approval.
 2. The risk is the probability that at least one broken rule is right, treating rules as independent. A rule that is
    broken several times counts once. A single hard finding is enough to flag a definition.
-3. The work is bounded whatever the definition contains, and a part that was not inspected is reported as a finding.
+3. Rules and the comparison with attacks know different things. Where both find something, a high finding is critical.
+4. The work is bounded whatever the definition contains, and a part that was not inspected is reported as a finding.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Final
 
-from mcpguard.domain.findings import Finding, InspectionFindings, finding_weight
+from mcpguard.domain.findings import Finding, InspectionFindings, Severity, finding_weight
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.detectors.detector_table import DEFINITION_DETECTORS
+from mcpguard.inspection.detectors.resemblance import RESEMBLES
 from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 from mcpguard.inspection.texts.texts import read_texts
 
@@ -36,9 +39,17 @@ def inspect_definition(
     `definition` is a tool, resource, template or prompt. A server's instructions come as `{"instructions": …}`.
     """
     read = read_texts(definition)
-    findings = [each for detector in DEFINITION_DETECTORS for each in detector.find(read, surroundings)]
+    findings = _agreeing([each for detector in DEFINITION_DETECTORS for each in detector.find(read, surroundings)])
     worst = sorted(findings, key=finding_weight, reverse=True)[:_MOST]
     return InspectionFindings((*worst, *([_CUT.finding_at(read.cut)] if read.cut else ())), combined_risk(findings))
+
+
+def _agreeing(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """Return the findings; high ones are critical if the definition also resembles attacks, and not by a quotation."""
+    if not any(each.rule == RESEMBLES.id and each.severity is RESEMBLES.severity for each in findings):
+        return findings
+    high = Severity.HIGH
+    return [replace(each, severity=Severity.CRITICAL) if each.severity is high else each for each in findings]
 
 
 def combined_risk(findings: Iterable[Finding]) -> int:
