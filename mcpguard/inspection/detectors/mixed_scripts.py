@@ -20,6 +20,8 @@ _PASSES: Final = RULES["mixed.passes"]
 _STYLED: Final = RULES["mixed.styled"]
 _SHORT: Final = 4
 _MOST: Final = 2_000
+_LAST_LATIN: Final = 0x24F
+"""The last letter of the Latin blocks that stand together."""
 
 
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
@@ -73,10 +75,12 @@ def _letters(word: str) -> list[str]:
 
 def _styled(text: Text) -> int | None:
     """Return where a word in mathematical or enclosed letters ends; None if there is none."""
+    styled = {char for char in set(text.raw) if ord(char) > _LAST_LATIN and _is_styled(char)}
+    if not styled:
+        return None
     run = 0
     for at, char in enumerate(text.raw):
-        styled = ord(char) > 0x24F and ((char.isalpha() or unicodedata.category(char) == "So") and _is_styled(char))
-        run = run + 1 if styled else 0
+        run = run + 1 if char in styled else 0
         if run >= _SHORT:
             return at
     return None
@@ -84,6 +88,8 @@ def _styled(text: Text) -> int | None:
 
 def _is_styled(char: str) -> bool:
     """Tell whether the character stands for a Latin letter without being one."""
+    if not (char.isalpha() or unicodedata.category(char) == "So"):
+        return False
     plain = unicodedata.normalize("NFKC", char)[0]
     return (plain.isascii() and plain.isalpha()) or STYLED.match(unicodedata.name(char, "")) is not None
 

@@ -63,10 +63,10 @@ def tokens(text: str) -> Tokens:
         starts.append(start)
         ends.append(end)
         positions.append(position)
-    if places is None:
-        return Tokens(found, starts, ends, positions)
-    starts, ends = [places[start] for start in starts], [places[end - 1] + 1 for end in ends]
-    return Tokens(list(map(folded_word, found)), starts, ends, positions)
+    if places is not None:
+        starts, ends = [places[start] for start in starts], [places[end - 1] + 1 for end in ends]
+    words = found if folded.isascii() else list(map(folded_word, found))
+    return Tokens(words, starts, ends, positions)
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -109,6 +109,8 @@ def _folded(text: str) -> tuple[str, list[int] | None]:
     """Return the text to compare, and the original place of each of its characters; None if places are the same."""
     if text.isascii():
         return text.lower(), None
+    if all(len(plain_char(char)) == 1 for char in set(text)):
+        return "".join(map(plain_char, text)), None
     chars: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text):

@@ -1,6 +1,8 @@
 """How text is read: words, meanings, patterns, and the lists of words themselves."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mcpguard.inspection.definitions.inspect import inspect_definition
 from mcpguard.inspection.detectors.detector import phrases
@@ -166,3 +168,26 @@ def test_words_are_read_for_the_first_text_and_an_entry_without_any_is_an_error_
     assert broken.meanings == {"A", "B"}
     with pytest.raises(ValueError, match="a phrase without words"):
         broken.find(tokens("alpha"))
+
+
+@pytest.mark.parametrize("said", ["Takes fruit, e.g. a pear.", "Takes one fruit, i.e. a pear.", "E.g. a pear."])
+def test_a_sentence_goes_on_after_an_abbreviated_word(said: str) -> None:
+    read = tokens(said)
+    at = read.words.index("pear")
+    assert read.positions[at] - read.positions[at - 2] == 2
+
+
+@pytest.mark.parametrize("said", ["Page e. Go a pear.", "Letter g. Go a pear.", "Beige. Go a pear.", ". Go a pear."])
+def test_a_full_stop_after_other_letters_ends_it(said: str) -> None:
+    read = tokens(said)
+    at = read.words.index("go")
+    assert at == 0 or read.positions[at] - read.positions[at - 1] > SENTENCE
+
+
+@given(st.text(st.sampled_from("aeg.i ,\u00e9\u0430\u200b\uff41\ufb01\u4e2d"), max_size=60))
+def test_places_lead_to_the_words_whatever_stands_between_them(said: str) -> None:
+    read = tokens(said)
+    for word, start, end in zip(read.words, read.starts, read.ends, strict=True):
+        assert tokens(said[start:end]).words == [word]
+    assert read.starts == sorted(read.starts)
+    assert read.positions == sorted(set(read.positions))
