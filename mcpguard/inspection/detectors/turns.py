@@ -73,8 +73,10 @@ WORDS: Final = (*_MARKS, *_LABELS, *_NOTES)
 _ANY_WORD: Final = AnyOf(WORDS)
 _HONEST_TAGS: Final = frozenset({"instructions", "rules", "rule", "policy"})
 """Words of tags that honest makers structure long texts by as well."""
-_WITHIN: Final = ("/", "=", ":", "_", "-")
-"""What a placeholder within an address or a name stands after: `/data/<secret to fetch>`."""
+_ARTICLE: Final = re.compile(r"\b(?:an?|the|this|that|each|every|its|our) $")
+"""What stands before a noun; who is spoken to has nothing before it."""
+_WITHIN: Final = re.compile(r"\w[\w.:?&/-]*[/=]\Z")
+"""What a placeholder within an address stands after: `/data/<secret to fetch>`."""
 _ABOVE: Final = frozenset({"system", "hidden", "secret", "admin", "override", "assistant"})
 """Words of which one is enough in a tag of several words."""
 _SHOWN: Final = re.compile(r"\b(?:such as|e\.g\.|for example|for instance|like|including)\b[^.\n]{0,40}+$")
@@ -130,10 +132,10 @@ def _closes_what_was_opened(plain: str, at: int, mark: str) -> bool:
 def _is_of(plain: str, at: int, mark: str) -> bool:
     """Tell whether the mark stands within a sentence, as in "the system instructions of an assistant"."""
     return (
-        mark.startswith(("system", "ai", "llm", "instruction", "assistant"))
+        mark.startswith(("system", "ai", "llm", "instruction"))
         and plain[max(0, at - 2) : at - 1].isalpha()
         and plain[at - 1] == " "
-    )
+    ) or (mark.startswith("assistant") and _ARTICLE.search(plain[max(0, at - _NEAR) : at]) is not None)
 
 
 def _official(text: Text) -> Iterator[Finding]:
@@ -153,7 +155,7 @@ def _tags(text: Text, plain: str) -> Iterator[Finding]:
     for match in _TAGGED.finditer(plain):
         opening, word = match[0][0], match[1]
         before = plain[max(0, match.start() - _NEAR) : match.start()]
-        if before.endswith(_WITHIN) or _SHOWN.search(before):
+        if _SHOWN.search(before) or (_is_placeholder(text, match) and f"</{word}" not in plain):
             continue
         if (word in SPECIAL or not _ABOVE.isdisjoint(re.split("[-_]", word))) and (
             opening == "<" or match[0].startswith(("[[", "{{", "(("))
@@ -161,6 +163,12 @@ def _tags(text: Text, plain: str) -> Iterator[Finding]:
             rule = _NOTE if word in _HONEST_TAGS and match[0] == f"<{word}" else _TAG
             yield rule.finding_at(text.evidence_at(*match.span()))
             return
+
+
+def _is_placeholder(text: Text, tag: re.Match[str]) -> bool:
+    """Tell whether a tag stands for a part of an address, as `/data/<secret to fetch>` does."""
+    within = _WITHIN.search(text.raw, max(0, tag.start() - _NEAR), tag.start())
+    return within is not None and text.raw[tag.start() : tag.end()].islower()
 
 
 DETECTOR: Final = Detector((_TURN, _TAG, _LABEL, _NOTE, _AUTHORITY), _find)

@@ -29,6 +29,8 @@ _NUMBER: Final = re.compile(r"\+\d[\d -]{6,18}+|\b[A-Z]{2}\d{2}[ ]?\d{4}|\b0x[0-
 
 _EXAMPLE: Final = re.compile(r"(?i)\b(?:such as|e\.g\.|for example|for instance|example:)[ :]{0,2}[^\s@]*+\Z")
 """What stands directly before an address that only shows what one looks like."""
+_RESERVED: Final = re.compile(r"(?i)@(?:[\w-]+\.)*(?:example\.(?:com|net|org)|example|test|invalid)\b")
+"""Domains that are reserved for examples, so that nothing can be sent there."""
 _NEAR: Final = 60
 _ANY_PATH: Final = AnyOf((*PATHS_ANYWHERE, *PATHS_ALONE))
 _QUOTES: Final = frozenset("`'\"")
@@ -88,6 +90,7 @@ def _addresses(text: str) -> Iterator[tuple[int, int]]:
     at = text.find("@")
     while at >= 0:
         is_address = text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum() and "." in text[at : at + 60]
-        if is_address and not _EXAMPLE.search(text, max(0, at - _NEAR), at):
+        is_shown = _RESERVED.match(text, at) and _EXAMPLE.search(text, max(0, at - _NEAR), at)
+        if is_address and not is_shown:
             yield at - 1, at + 2
         at = text.find("@", at + 1)

@@ -191,3 +191,18 @@ def test_places_lead_to_the_words_whatever_stands_between_them(said: str) -> Non
         assert tokens(said[start:end]).words == [word]
     assert read.starts == sorted(read.starts)
     assert read.positions == sorted(set(read.positions))
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"),
+    [
+        ("Send it to box@heron.net.", True),
+        ("Send it to an address such as box@heron.net.", True),
+        ("Send it to box@example.com.", True),
+        ("An address such as box@example.com.", False),
+        ("An address, e.g. box@mail.example.org or box@fern.test.", True),
+        ("An address, e.g. box@mail.example.org.", False),
+    ],
+)
+def test_only_an_example_at_a_reserved_domain_is_no_address(said: str, counts: bool) -> None:
+    assert ("EMAIL" in find_marks(said, tokens(said))) is counts
