@@ -38,13 +38,14 @@ class _Node:
     lengths: tuple[int, ...] = ()
     meanings: set[str] = field(default_factory=set)
 
-    def children(self, word: str) -> Iterator["_Node"]:
-        for form in possible_words(word):
+    def children(self, word: str) -> list["_Node"]:
+        found: list[_Node] = []
+        for form in (word,) if word.isalpha() else possible_words(word):
             if node := self.words.get(form):
-                yield node
-            for length in self.lengths:
-                if length <= len(form) and (node := self.stems.get(form[:length])):
-                    yield node
+                found.append(node)
+            stems = (self.stems.get(form[:length]) for length in self.lengths if length <= len(form))
+            found += filter(None, stems)
+        return found
 
     def grow(self, word: str, *, stem: bool) -> "_Node":
         if stem and len(word) not in self.lengths:
@@ -162,7 +163,7 @@ def _followed(nodes: tuple[_Node, ...], text_words: list[str], at: int) -> Itera
     reached: Sequence[_Node] = nodes
     for end in range(at + 1, len(text_words)):
         word = text_words[end][:_LONGEST_WORD]
-        reached = [each for node in reached if node.words or node.stems for each in node.children(word)]
+        reached = [each for node in reached for each in node.children(word)]
         if not reached:
             return
         for node in reached:

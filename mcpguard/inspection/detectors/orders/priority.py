@@ -44,7 +44,7 @@ DETECTOR: Final = phrase_detector(
         "REGARDLESS 6 BEGIN_WITH|CALL 2 THIS",
         "MUST 3 CALL 4 EVERYTIME",
         "PREFER 4 EVERYTIME",
-        "ONLY_WAY 8 REPLACE|TAMPER|INSTEAD",
+        "ONLY_WAY 8 REPLACE|INSTEAD",
         "HIGHEST",
         "CHOOSE_ME",
         "DROP 2 OTHER",
