@@ -172,7 +172,7 @@ HONEST: Final = (
     # What is written in tags, paths and other alphabets.
     "<description>Presses a fern.</description>",
     "<tool_description>Presses a fern.</tool_description> <tool>press</tool>",
-    "Saves it as C:\x0cerns\x0cern.txt",
+    "Prints the ferns of C:\x0cerns\x0cern.txt.",
     "Read it at /v1/data/<secret to read>, or with ?key=<system name>.",
     "Reads D:\x07rchive\x0bault\x08ook.txt",
     "Misst in μm und kΩ.",
