@@ -59,7 +59,7 @@ SHORTEST_ATTACK: Final = 40
 """Characters of the shortest text that is compared: a shorter one has too few words in common with anything."""
 _PART: Final = 400
 _PART_OVERLAP: Final = 100
-LEAST_WORDS: Final = -0.5
+LEAST_WORDS: Final = -1.0
 """The weight of the words of a part, by themselves, from which it is compared with attacks."""
 _HOLDING_BYTES: Final = frozenset({"blob", "data"})
 """Members that may hold bytes: whether they do depends on what is beside them."""
