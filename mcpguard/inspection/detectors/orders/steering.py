@@ -97,8 +97,6 @@ _RULES: Final = PhraseRules(
 )
 _ABOUT_FOREIGN: Final = (_STEERS, _CALLS, _MENTIONS)
 _SHORT: Final = 7
-_USUAL: Final = 48
-"""Characters of a usual name; many tools have the same few hundred names of arguments."""
 _LONGEST: Final = 128
 """Characters of the longest name that is searched for in a text."""
 
@@ -172,11 +170,6 @@ def _all_words(names: frozenset[str]) -> frozenset[tuple[str, ...]]:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    return _usual_words(name) if len(name) <= _USUAL else words(name.replace("_", " "))
-
-
-@lru_cache(maxsize=4096)
-def _usual_words(name: str) -> tuple[str, ...]:
     return words(name.replace("_", " "))
 
 
