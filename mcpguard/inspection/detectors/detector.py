@@ -214,8 +214,8 @@ def _is_condition(text: Text, mark: PhraseHit) -> bool:
 
 
 def _is_forbidden(text: Text, hit: PhraseHit) -> bool:
-    """Tell whether the sentence forbids what was found; a negated "forget" forbids nothing."""
-    prohibitions = text.hits.get("NEVER", ())
+    """Tell whether the sentence forbids or denies what was found; a negated "forget" forbids nothing."""
+    prohibitions = [*text.hits.get("NEVER", ()), *text.hits.get("DENIED", ())]
     never = [each for each in prohibitions if each.last < hit.first]
     if not never or any(hit.first <= each.first <= hit.last for each in prohibitions):
         return False

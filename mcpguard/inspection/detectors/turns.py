@@ -7,7 +7,7 @@ from typing import Final
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Detector, Surroundings
 from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
-from mcpguard.inspection.texts.texts import DefinitionTexts, Text
+from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 from mcpguard.text.linear import AnyOf
 
 _TURN: Final = RULES["turn.template"]
@@ -71,6 +71,8 @@ _NOTES: Final = (
 WORDS: Final = (*_MARKS, *_LABELS, *_NOTES)
 """One of these is in every text with a finding of this detector, except for tags and offices."""
 _ANY_WORD: Final = AnyOf(WORDS)
+_MODELS: Final = frozenset({"ai", "llm"})
+"""Words for a model that a list of parameters may have before a colon, where they name one of the tool's own."""
 _HONEST_TAGS: Final = frozenset({"instructions", "rules", "rule", "policy"})
 """Words of tags that honest makers structure long texts by as well."""
 _ARTICLE: Final = re.compile(r"\b(?:an?|the|this|that|each|every|its|our) $")
@@ -100,7 +102,8 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
                 yield from _first(_TURN, _MARKS, text, plain)
             yield from _tags(text, plain)
         if known:
-            yield from _first(_LABEL, _LABELS, text, plain)
+            own = {f"{key.raw}: " for key in subject.texts if key.role is TextRole.KEY and key.raw in _MODELS}
+            yield from _first(_LABEL, tuple(each for each in _LABELS if each not in own), text, plain)
             yield from _first(_NOTE, _NOTES, text, plain)
         yield from _official(text)
 

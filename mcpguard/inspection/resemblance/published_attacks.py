@@ -9,11 +9,13 @@ Rules kept here:
 3. Time is linear in the words of a text.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import accumulate
+from math import inf
 from typing import Final
 
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
@@ -76,52 +78,59 @@ class AttackWeights:
 
     def most_alike(self, words: Sequence[ClassedWord], size: int = NARROW) -> Resemblance:
         """Return the window of this size that resembles attacks most."""
-        return self._most_alike(list(self._found(words)), len(words), size)
+        return self._most_alike(self._found(words), len(words), size)
 
     def alike(self, words: Sequence[ClassedWord], kind: str) -> Resemblance | None:
         """Return a window that resembles attacks so much that it is reported, the narrow one first."""
-        found = list(self._found(words))
+        found = self._found(words)
         for size in WINDOWS:
-            most = self._most_alike(found, len(words), size)
+            most = self._most_alike(found, len(words), size, self.lines[kind, size])
             if most.score >= self.lines[kind, size] and most.phrases:
                 return most
         return None
 
-    def _most_alike(self, found: Sequence[tuple[int, int, _Node]], words: int, size: int) -> Resemblance:
+    def _most_alike(
+        self, found: Sequence[tuple[int, int, _Node]], words: int, size: int, least: float = -inf
+    ) -> Resemblance:
+        """Return the window of the highest score. A window is only read if its score may be that, and this high."""
         best, spoken = self.bias, dict[int, tuple[int, int, _Node]]()
-        first, step = 0, size // 2
+        risen = list(accumulate((max(node.weight, 0.0) for _, _, node in found), initial=0.0))
+        first, last, step = 0, 0, size // 2
         for start in range(0, max(words - step, 1), step):
             end = start + size
             while first < len(found) and found[first][0] < start:
                 first += 1
-            seen = dict[int, tuple[int, int, _Node]]()
-            score, last = self.bias, first
             while last < len(found) and found[last][0] < end:
-                at, length, node = found[last]
-                if node.id not in seen and at + length <= end:
-                    seen[node.id] = found[last]
-                    score += node.weight
                 last += 1
+            highest = self.bias + risen[last] - risen[first]
+            if highest <= best or highest < least:
+                continue
+            seen = dict[int, tuple[int, int, _Node]]()
+            for each in found[first:last]:
+                if each[0] + each[1] <= end:
+                    seen.setdefault(each[2].id, each)
+            score = self.bias + sum(node.weight for _, _, node in seen.values())
             if score > best:
                 best, spoken = score, seen
         speaking = sorted((each for each in spoken.values() if each[2].weight > 0), key=lambda each: -each[2].weight)
         places = sorted((at, at + length) for at, length, _ in speaking[:_SHOWN])
         return Resemblance(size, best, tuple(places))
 
-    def _found(self, words: Sequence[ClassedWord]) -> Iterator[tuple[int, int, _Node]]:
-        """Yield the phrases that have a weight, in the order of their places, with their lengths."""
-        roots, size = self._root.following, len(words)
+    def _found(self, words: Sequence[ClassedWord]) -> list[tuple[int, int, _Node]]:
+        """Return the phrases that have a weight, in the order of their places, with their lengths."""
+        roots, size, found = self._root.following, len(words), list[tuple[int, int, _Node]]()
         for at, each in enumerate(words):
-            node = roots.get(each.word)
+            node = roots.get(each[0])
             length = 1
             while node is not None:
                 if node.id >= 0:
-                    yield at, length, node
+                    found.append((at, length, node))
                 end = at + length
                 if length == LONGEST or end >= size or not node.following or words[end].begins:
                     break
                 node = node.following.get(words[end].word)
                 length += 1
+        return found
 
 
 def line_name(kind: str, size: int) -> str:

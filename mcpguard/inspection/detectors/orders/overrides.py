@@ -9,6 +9,8 @@ _ABOUT: Final = "injection injections jailbreak jailbreaks redteam eval evaluate
 _MEMORY: Final = (
     "memory memories remember rules instructions settings config preference preferences agents claude cursor copilot"
 )
+_CHOICES: Final = "switch set select use activate choose change default defaults session login connect"
+"""What a tool does that chooses what later calls are about."""
 DETECTOR: Final = phrase_detector(
     phrases(
         "override.instructions",
@@ -39,7 +41,7 @@ DETECTOR: Final = phrase_detector(
     ),
     phrases("override.task", "NEW_TASK"),
     phrases("override.persona", "PERSONA"),
-    phrases("override.lasting", "FROM_NOW_ON"),
+    phrases("override.lasting", "FROM_NOW_ON", topics=_CHOICES),
     phrases(
         "override.stored",
         "STORE 8 LASTING_MEMORY",

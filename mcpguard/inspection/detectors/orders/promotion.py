@@ -36,6 +36,6 @@ DETECTOR: Final = phrase_detector(
         "NATIVE 3 TOOLS|NAMED|READ|SEND 4 OFF",
         "BUILT_IN 2 TOOLS 4 OFF",
         "NAMED 3 WORSE 6 INSTEAD|CALL|TAMPER",
-        unless=("WORSE 0 COMPARED",),
+        unless=("WORSE 0 COMPARED", "NEVER 0 CALL 0 THIS"),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Detector, PhraseRules, Surroundings, phrases
-from mcpguard.inspection.texts.texts import DefinitionTexts
+from mcpguard.inspection.texts.texts import DefinitionTexts, TextRole
 
 _TOPICS: Final = """
     disable mute toggle set update config setting settings rule rules policy firewall alert approve approval waf
@@ -40,9 +40,11 @@ _ALL: Final = PhraseRules(_OFF, _AGREED, _TRUST)
 
 
 def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
-    """Descriptions of parameters are left out: many a switch skips a confirmation when the user wants that."""
+    """Parameters are left out: many a switch skips a confirmation when the user wants that."""
     for text in subject.texts:
-        switch = text.path.startswith("/inputSchema/properties/") and text.path.endswith("/description")
+        switch = text.role is TextRole.KEY or (
+            text.path.startswith("/inputSchema/properties/") and text.path.endswith("/description")
+        )
         for each in (_OF_SWITCHES if switch else _ALL).breakable_by(text.meanings):
             if finding := each.find_for_tool(subject, text):
                 yield finding

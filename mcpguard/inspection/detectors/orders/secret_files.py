@@ -22,7 +22,7 @@ DETECTOR: Final = phrase_detector(
     phrases(
         "sensitive.read",
         "READ|CARRY|CALL 6 SECRET_FILE|KEY_FILES",
-        "CHANGE|GIVE 6 SECRET_FILE",
+        "GIVE 6 SECRET_FILE",
         "SECRET_FILE|KEY_FILES 5 READ|SEND|CARRY",
         "MUST 10 SECRET_FILE|KEY_FILES",
         "RESULTS 5 SECRET_FILE|KEY_FILES",

@@ -13,8 +13,9 @@ DETECTOR: Final = phrase_detector(
         "FIRST 14 GIVEN_TASK",
         "WHEN|ALSO 6 SOLVE 3 GIVEN_TASK",
         "USER_SPEAKS 40 GIVEN_TASK",
+        unless=("AWAITED 2 USER_SPEAKS",),
     ),
-    phrases("user.speaks", "USER_SPEAKS", "GIVEN_TASK"),
+    phrases("user.speaks", "USER_SPEAKS", "GIVEN_TASK", unless=("AWAITED 2 USER_SPEAKS",)),
     phrases(
         "user.task",
         "BEFORE 4 SOLVE 4 ORIGINAL_TASK|GIVEN_TASK",
