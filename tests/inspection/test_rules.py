@@ -61,7 +61,16 @@ def test_two_rules_have_neither_the_same_id_nor_the_same_title(row: str) -> None
 def test_a_row_says_all_that_a_rule_is() -> None:
     (rule,) = read_rules(f"# comment\n\n== Of a kind ==\na.b  T1  high  0.5  0.25  hard sure{SAID}# comment\n")
     assert rule == rule_table.DetectorRule(
-        "a.b", "T1", Severity.HIGH, 0.5, "Does something", True, 0.25, True, "It matters. Look there.", "Of a kind"
+        "a.b",
+        "T1",
+        Severity.HIGH,
+        0.5,
+        "Does something",
+        True,
+        0.25,
+        True,
+        "It matters. Look there.",
+        section="Of a kind",
     )
 
 

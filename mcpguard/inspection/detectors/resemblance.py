@@ -6,7 +6,7 @@ from typing import Final
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Detector, Surroundings, as_weak_finding, is_reported_at
 from mcpguard.inspection.resemblance.published_attacks import attack_weights
-from mcpguard.inspection.resemblance.word_classes import ClassedWord, classed_words
+from mcpguard.inspection.resemblance.word_classes import ClassedWord, classed_words, texts_as_words
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
@@ -31,6 +31,11 @@ def find_resemblance(texts: Sequence[Text], kind: str) -> Finding | None:
     start, end = min(words[at].start for at, _ in there), max(words[end - 1].end for _, end in there)
     finding = RESEMBLES.finding_at(text.evidence_at(start, end))
     return as_weak_finding(finding) if is_reported_at(text, start) else finding
+
+
+def unlike_attacks(texts: Sequence[Text]) -> bool:
+    """Tell whether nothing in these texts resembles published attacks, although their words are known."""
+    return attack_weights().unlike(texts_as_words(texts))
 
 
 def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ Rules kept here:
 2. A quick check of the words runs first (`plain_replies`). A text is read in full only if its words could add up to a
    finding.
 3. A text is inspected in blocks of bounded size, so that the caller can stop between two of them.
+4. Signs that are not sure count for nothing in a block in which the comparison with published attacks knows the words
+   and finds nothing alike.
 """
 
 import re
@@ -17,7 +19,7 @@ from typing import Final
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.detectors.detector_table import DECODED_REPLY_DETECTOR, REPLY_DETECTORS, REPLY_WEIGHTS
-from mcpguard.inspection.detectors.resemblance import find_resemblance
+from mcpguard.inspection.detectors.resemblance import find_resemblance, unlike_attacks
 from mcpguard.inspection.replies.plain_replies import BLOCK, CODES, ENOUGH, OVERLAP, TURNED, worth_reading
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.glance import words_of
@@ -44,6 +46,8 @@ def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]
     most = max((_found(window, surroundings) for window in _windows(block, surroundings)), key=_risk, default=())
     decoded = tuple(_in_codes(block, surroundings))
     if _risk((*most, *decoded)) < (ABOUT if _is_about(block) else ENOUGH):
+        return ()
+    if surroundings.compared and not decoded and not is_hard(most) and unlike_attacks((Text("", block),)):
         return ()
     return tuple({each.rule: each for each in (*decoded, *most)}.values())
 

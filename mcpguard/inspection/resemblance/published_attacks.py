@@ -28,6 +28,10 @@ KINDS: Final = ("definitions", "replies")
 LONGEST: Final = 3
 DIGEST: Final = "# digest: "
 """What the first line of the file begins with; the digest is that of all lines after it."""
+_KNOWN: Final = 0.7
+"""The share of the words of a text that must have a weight, alone or in a phrase, before it can be unlike attacks."""
+_UNLIKE: Final = -0.5
+"""The score that no window of a text that is unlike attacks reaches."""
 _SHOWN: Final = 3
 """How many of the phrases that speak most for an attack mark its place."""
 
@@ -88,6 +92,14 @@ class AttackWeights:
             if most.score >= self.lines[kind, size] and most.phrases:
                 return most
         return None
+
+    def unlike(self, words: Sequence[ClassedWord]) -> bool:
+        """Tell whether nothing in a text resembles attacks, although most of its words are known."""
+        if len(words) < NARROW:
+            return False
+        found = self._found(words)
+        known = {place for at, length, _ in found for place in range(at, at + length)}
+        return len(known) >= _KNOWN * len(words) and self._most_alike(found, len(words), NARROW).score < _UNLIKE
 
     def _most_alike(
         self, found: Sequence[tuple[int, int, _Node]], words: int, size: int, least: float = -inf

@@ -12,7 +12,7 @@ from typing import Final
 from mcpguard.domain.findings import Evidence, Finding, Severity
 
 SECRET: Final = "secret.*"  # noqa: S105 - the name of a rule
-_FLAGS: Final = frozenset({"hard", "sure"})
+_FLAGS: Final = frozenset({"hard", "sure", "words"})
 _NOT_WEIGHED: Final = "-"
 
 
@@ -21,7 +21,8 @@ class DetectorRule:
     """A rule that text may break. `confidence` is how likely a definition that breaks only this rule is an attack.
 
     `in_replies`: what it weighs among other signs in a reply; None where it is not weighed. `sure`: every sure attack
-    in a reply breaks one of these rules. `why`: what an attacker gains, and what a person should look at.
+    in a reply breaks one of these rules. `why`: what an attacker gains, and what a person should look at. `words`: it
+    goes by words that honest texts have too.
     """
 
     id: str
@@ -33,6 +34,7 @@ class DetectorRule:
     in_replies: float | None = None
     sure: bool = False
     why: str = ""
+    words: bool = False
     section: str = ""
 
     def finding_at(self, evidence: Evidence) -> Finding:
@@ -75,6 +77,7 @@ def _rule(facts: str, words: list[str], section: str) -> DetectorRule:
         weight,
         "sure" in flags,
         why,
+        "words" in flags,
         section,
     )
 

@@ -6,14 +6,17 @@ import pytest
 
 from mcpguard.domain.findings import InspectionFindings
 from mcpguard.inspection.definitions.inspect import inspect_definition
+from mcpguard.inspection.detectors.detector import Surroundings
 from tests.inspection.detectors.other_words import HONEST, SAID
 
+RULES_ALONE = Surroundings(compared=False)
+"""Without the comparison with attacks, which doubts a few words in texts that are otherwise honest."""
 KINDS = [(kind, text) for kind, texts in SAID.items() for text in texts]
 
 
 def named(name: str, description: str, **parameters: dict[str, Any]) -> InspectionFindings:
     schema = {"type": "object", "properties": parameters}
-    return inspect_definition({"name": name, "description": description, "inputSchema": schema})
+    return inspect_definition({"name": name, "description": description, "inputSchema": schema}, RULES_ALONE)
 
 
 def rules(found: InspectionFindings) -> set[str]:

@@ -21,6 +21,8 @@ FAMILIES = {
     "command": {"command"},
 }
 POISONED = [tool for tool in poison.POISONED if tool["name"] != "delete_everything"]
+RULES_ALONE = Surroundings(compared=False)
+"""Without the comparison with attacks, which doubts a few words in texts that are otherwise honest."""
 NEIGHBOURS = Surroundings("weather", frozenset(), {"notes": frozenset({"read_note", "write_note"})})
 
 
@@ -57,7 +59,7 @@ def test_an_attack_is_found_wherever_it_stands(text: str) -> None:
         {"name": "x", "_meta": {"example.org/x": [[{"y": text}]]}},
         {"instructions": text},
     ):
-        assert inspect_definition(definition).flagged, definition
+        assert inspect_definition(definition, RULES_ALONE).flagged, definition
 
 
 @pytest.mark.parametrize("text", [text for texts in SAID.values() for text in texts])
