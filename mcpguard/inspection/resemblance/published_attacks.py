@@ -85,9 +85,12 @@ class AttackWeights:
         return self._most_alike(self._found(words), len(words), size)
 
     def alike(self, words: Sequence[ClassedWord], kind: str) -> Resemblance | None:
-        """Return a window that resembles attacks so much that it is reported, the narrow one first."""
+        """Return a window that resembles attacks so much that it is reported, the narrow one first.
+
+        A text that fits into a narrow window has no wide one: a few words alone must reach the line of narrow windows.
+        """
         found = self._found(words)
-        for size in WINDOWS:
+        for size in WINDOWS if len(words) > NARROW else (NARROW,):
             most = self._most_alike(found, len(words), size, self.lines[kind, size])
             if most.score >= self.lines[kind, size] and most.phrases:
                 return most

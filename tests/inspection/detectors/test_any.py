@@ -100,6 +100,7 @@ def test_depth_is_no_matter() -> None:
 
 
 def test_saying_it_twice_is_no_more_of_a_risk() -> None:
-    once = inspect_definition({"description": ATTACKS[0]})
-    assert inspect_definition({"description": " ".join([ATTACKS[0]] * 5)}).risk == once.risk
+    alone = Surroundings(compared=False)
+    once = inspect_definition({"description": ATTACKS[0]}, alone)
+    assert inspect_definition({"description": " ".join([ATTACKS[0]] * 5)}, alone).risk == once.risk
     assert combined_risk(()) == 0

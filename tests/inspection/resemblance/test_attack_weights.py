@@ -81,7 +81,8 @@ def test_a_text_is_reported_if_a_window_of_some_size_reaches_the_line_of_that_si
 ) -> None:
     every = [(each, size) for each in KINDS for size in WINDOWS]
     known = AttackWeights(weights, 0.0, dict(zip(every, lines, strict=True)))
-    found = [most for size in WINDOWS if (most := known.most_alike(words, size)).score >= known.lines[kind, size]]
+    sizes = WINDOWS if len(words) > NARROW else (NARROW,)
+    found = [most for size in sizes if (most := known.most_alike(words, size)).score >= known.lines[kind, size]]
     assert known.alike(words, kind) == next((most for most in found if most.phrases), None)
 
 
