@@ -27,10 +27,11 @@ def markdown(made: str) -> str:
 
 
 def _part(name: str, rules: Iterable[DetectorRule]) -> Iterator[str]:
-    yield from ("", f"## {name}", "")
+    every = tuple(rules)
+    yield from ("", f"## {name}", "", every[0].remedy, "")
     yield "| rule | finding | why it matters | severity | confidence | in replies | threat |"
     yield "|---|---|---|---|---|---|---|"
-    yield from map(_row, rules)
+    yield from map(_row, every)
 
 
 def _row(rule: DetectorRule) -> str:

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from mcpguard.text.visible import hides
 
@@ -68,6 +68,24 @@ class TextPiece:
     severity: str = ""
     number: int = 0
     ends: tuple[tuple[int, str], ...] = ()
+
+
+class HiddenCharacters(NamedTuple):
+    """How many hidden characters a text has, and the ASCII text that tag characters in it spell."""
+
+    number: int
+    spelt: str
+
+
+def hidden_characters(text: str) -> HiddenCharacters:
+    """Return what a reader would not see of a text."""
+    hidden = [char for char in text if char not in _SEEN and hides(char)]
+    return HiddenCharacters(len(hidden), "".join(chr(ord(char) - 0xE0000) for char in hidden if ord(char) in _TAGS))
+
+
+def plain_text(text: str) -> str:
+    """Return a text without its hidden characters."""
+    return "".join(char for char in text if char in _SEEN or not hides(char))
 
 
 def pieces(text: str, marks: Sequence[FindingMark] = ()) -> Iterator[TextPiece]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.desk import signed_in, sitting
 from tests.browser.fleet.seeding import SETTINGS, Seeding
@@ -67,10 +67,21 @@ def main(folder: Path) -> None:
                 with sitting(browser, guard, shown, scheme, width) as seen:
                     for name, path in PAGES.items():
                         seen.page.goto(guard.url + path)
-                        seen.page.screenshot(path=folder / f"{name}-{scheme}-{width}.png", full_page=True)
+                        _take_whole(seen.page, folder / f"{name}-{scheme}-{width}.png")
                         if name in DOCUMENTED and (scheme, width) == LOOKS[0]:
                             seen.page.screenshot(path=folder / "documents" / f"{name}.png")
             browser.close()
+
+
+def _take_whole(page: Page, file: Path) -> None:
+    """Take a picture of a whole page, in a window as high as the page, so that what sticks to an end is at that end."""
+    window = page.viewport_size
+    if window is None:
+        raise ValueError("the window has no size of its own")
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": window["width"], "height": max(window["height"], int(height))})
+    page.screenshot(path=file)
+    page.set_viewport_size(window)
 
 
 if __name__ == "__main__":

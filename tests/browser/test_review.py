@@ -48,7 +48,7 @@ def bring(seen: Seen, guard: Served, name: str, which: str) -> None:
 
 
 def decide(seen: Seen, button: str, why: str) -> None:
-    seen.page.locator("#decide").get_by_label("Reason").fill(why)
+    seen.page.locator("#decide").get_by_label("Note").fill(why)
     seen.press(button)
 
 
@@ -84,11 +84,14 @@ def test_a_server_is_added_inspected_and_approved_in_part(either: Seen, guard: S
     bring(either, guard, "notes", "honest")
     page = either.page
     assert not page.get_by_label("Select read_note").is_checked(), "nobody has chosen anything"
-    either.press("Select all clean")
+    if page.evaluate("typeof write") == "function":  # a script selects them without the server
+        page.get_by_role("button", name="Select all clean").click()
+    else:
+        either.press("Select all clean")
     assert page.get_by_label("Select read_note").is_checked(), "nothing was found in it"
     page.get_by_label("Select delete_note").uncheck()
     page.get_by_label("Effect of write_note").select_option("destructive")
-    decide(either, "Approve selected", "read all of it")
+    decide(either, "Approve selected of 10", "read all of it")
     expect(page.get_by_role("status")).to_contain_text("Approved notes with 9 of 10 capabilities.")
     page.goto(guard.url + "/servers/notes/capabilities?standing=pending")
     assert page.get_by_role("link", name="delete_note").is_visible()
@@ -105,9 +108,9 @@ def test_whoever_is_too_late_keeps_what_they_typed(either: Seen, guard: Served) 
     page.get_by_label("Select word_count").check()
     patch = '{"args": ["-m", "mcpguard.demo", "poisoned"]}'
     assert run("server", "patch", "notes", patch, "--data-dir", guard.data_dir).returncode == 0
-    decide(either, "Approve selected", "as I had read it")
+    decide(either, "Approve selected of 10", "as I had read it")
     assert page.get_by_role("heading", name="Not saved: notes changed while you were reading").is_visible()
-    assert page.locator("#decide").get_by_label("Reason").input_value() == "as I had read it"
+    assert page.locator("#decide").get_by_label("Note").input_value() == "as I had read it"
     assert page.get_by_text("how notes is launched or reached").is_visible()
     listed = run("server", "show", "notes", "-o", "json", "--data-dir", guard.data_dir)
     assert '"standing": "quarantined"' in listed.stdout

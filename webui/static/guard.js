@@ -92,6 +92,8 @@ function keys(event) {
   switch (event.key) {
     case "j": go(1); break;
     case "k": go(-1); break;
+    case "x": select(); break;
+    case "a": document.querySelector("[data-select-clean]")?.click(); break;
     case "/": {
       const filter = document.querySelector("[data-filter]");
       if (!filter) return;
@@ -103,6 +105,18 @@ function keys(event) {
   }
   event.preventDefault();
 }
+
+// x selects or leaves out the row in focus; a button that would select rows on the server selects them here at once.
+function select() {
+  const row = document.activeElement.closest("[data-row]"), box = row && row.querySelector("input[type=checkbox]:not(:disabled)");
+  if (box) box.click();
+}
+
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-select-clean]")) return;
+  event.preventDefault();
+  for (const one of document.querySelectorAll("input[data-clean]")) one.checked = true;
+});
 
 // A form is sent only once, however often its button is pressed. A checkbox in a header selects all rows.
 document.addEventListener("submit", (event) => {

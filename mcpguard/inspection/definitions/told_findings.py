@@ -42,6 +42,12 @@ def reason_of(finding: Finding) -> str:
     return rule.why if rule else ""
 
 
+def remedy_of(finding: Finding) -> str:
+    """Return what to do about such findings; "" for a rule of an earlier version."""
+    rule = rule_of(finding)
+    return rule.remedy if rule else ""
+
+
 def whole_definition(definition: object) -> object:
     """Return a definition as findings point into it: instructions, which are only a text, as a member."""
     return {INSTRUCTIONS: definition} if isinstance(definition, str) else definition

@@ -14,6 +14,7 @@ from mcpguard.domain.findings import Evidence, Finding, Severity
 SECRET: Final = "secret.*"  # noqa: S105 - the name of a rule
 _FLAGS: Final = frozenset({"hard", "sure", "words"})
 _NOT_WEIGHED: Final = "-"
+_REMEDY: Final = "> "
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class DetectorRule:
 
     `in_replies`: what it weighs among other signs in a reply; None where it is not weighed. `sure`: every sure attack
     in a reply breaks one of these rules. `why`: what an attacker gains, and what a person should look at. `words`: it
-    goes by words that honest texts have too.
+    goes by words that honest texts have too. `section`: what it is about, for short; `remedy`: what to do about it.
     """
 
     id: str
@@ -36,6 +37,7 @@ class DetectorRule:
     why: str = ""
     words: bool = False
     section: str = ""
+    remedy: str = ""
 
     def finding_at(self, evidence: Evidence) -> Finding:
         """Return the finding that this rule is broken there."""
@@ -44,24 +46,26 @@ class DetectorRule:
 
 def read_rules(text: str) -> Iterator[DetectorRule]:
     """Yield the rules of a table. Raises ValueError for a line that is none, and for a rule without title or reason."""
-    section = ""
+    section = remedy = ""
     facts, words = "", list[str]()
     for line in (*text.splitlines(), ""):
         if line.startswith(" "):
             words.append(line.strip())
             continue
         if facts:
-            yield _rule(facts, words, section)
+            yield replace(_rule(facts, words), section=section, remedy=remedy)
             facts, words = "", []
         if words:
             raise ValueError(f"words that belong to no rule: {words[0]!r}")
         if line.startswith("== ") and line.endswith(" =="):
-            section = line.strip("= ")
+            section, remedy = line.strip("= "), ""
+        elif line.startswith(_REMEDY):
+            remedy = line.removeprefix(_REMEDY)
         elif line and line[0] != "#":
             facts = line
 
 
-def _rule(facts: str, words: list[str], section: str) -> DetectorRule:
+def _rule(facts: str, words: list[str]) -> DetectorRule:
     name, threat, severity, confidence, in_replies, *flags = facts.split()
     title, why = words[0] if words else "", " ".join(words[1:])
     if not title or not why or not _FLAGS.issuperset(flags):
@@ -78,7 +82,6 @@ def _rule(facts: str, words: list[str], section: str) -> DetectorRule:
         "sure" in flags,
         why,
         "words" in flags,
-        section,
     )
 
 

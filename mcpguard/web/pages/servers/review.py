@@ -18,11 +18,13 @@ from fastapi.responses import Response
 from mcpguard.domain.decisions import Actor, Approval, Decision, Stale, Undecidable
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
+from mcpguard.guard.review.advice import advise
 from mcpguard.guard.review.confirmations import findings_to_confirm
 from mcpguard.text.visible import visible
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice
+from mcpguard.web.pages.base.preset_reasons import REVIEW_REASONS, reason_in
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.choices import (
     confinement_of,
@@ -33,8 +35,8 @@ from mcpguard.web.pages.servers.choices import (
     write_seen,
     written_out,
 )
-from mcpguard.web.pages.servers.evidence import server_evidence
 from mcpguard.web.pages.servers.one_server import OneServer, path_of
+from mcpguard.web.pages.servers.review_cards import review_page
 
 LARGEST: Final = 4 * 1024 * 1024
 MOST: Final = 20_000
@@ -61,11 +63,12 @@ def review(guard: Guard, desk: Console) -> APIRouter:
         tag, seen = guard.queries.tag(name), guard.queries.seen_now(name)
         server = await guard.queries.server(name)
         definitions = await guard.queries.definitions(name)
-        evidence = await to_thread.run_sync(server_evidence, known, definitions)
         to_confirm = findings_to_confirm(known)
         typed = read_choice(given)
         stale = problem.status == 409 and typed is not None
         moved = problem.moved or (guard.queries.differences(name, typed.seen) if stale and typed else ())
+        chosen = rows(server["capabilities"], seen, typed, clean=problem is FINE and given.one("decision") == CLEAN)
+        shown_page = await to_thread.run_sync(review_page, known, definitions, chosen)
         return await one.page(
             request,
             known,
@@ -75,11 +78,19 @@ def review(guard: Guard, desk: Console) -> APIRouter:
             server=server,
             tag=tag,
             looked=write_seen(seen),
-            rows=rows(server["capabilities"], seen, typed, clean=problem is FINE and given.one("decision") == CLEAN),
-            evidence=evidence,
+            review=shown_page,
+            offered=len(chosen),
+            advice=advise(known.findings(), inspected=server["observed"] is not None),
+            presets=REVIEW_REASONS,
             grave=to_confirm.severities,
             to_read=written_out(to_confirm.rules),
-            typed={"why": given.one("why"), "read": given.one("read"), "problem": problem.sentence, "stale": stale},
+            typed={
+                "why": given.one("why"),
+                "preset": given.one("preset"),
+                "read": given.one("read"),
+                "problem": problem.sentence,
+                "stale": stale,
+            },
             confined={"sandbox": given.one("sandbox"), "mounts": given.one("mounts")},
             moved=moved,
         )
@@ -94,7 +105,7 @@ def review(guard: Guard, desk: Console) -> APIRouter:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice] | Response:
             if given.one("decision") == CLEAN:
                 return await shown(request, name, given)
-            answer, why = given.one("decision"), given.one("why")
+            answer, why = given.one("decision"), reason_in(given, REVIEW_REASONS)
             if answer in ("approve", "reject"):
                 done = await _as_looked(guard, name, answer, given, Decision(by, why))
             else:
