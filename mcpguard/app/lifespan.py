@@ -21,6 +21,7 @@ from mcpguard.domain.callers import Caller
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.servers.launches import DeclaredServer
+from mcpguard.guard.audit.call_counter import CallCounter
 from mcpguard.guard.audit.search_upkeep import SearchUpkeep
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.passwords import USUAL, Cost
@@ -92,6 +93,7 @@ async def running(
             here = HostFacts(sandbox or await sandbox_here(), cost)
             parts = await assemble(confirming, clock, new_id, opened, ledger, signed, callers, here)
             guard = parts.guard
+            tasks.start_soon(CallCounter(opened, ledger, clock).run, name="counts of calls")
             await parts.inspections.end_unfinished()
             await to_thread.run_sync(guard.exporting.sweep)
             if spans is not None:

@@ -12,6 +12,7 @@ from mcpguard.domain.decisions import Actor
 from mcpguard.domain.json import SettingValue
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.audit.audit_log import AuditLog
+from mcpguard.guard.audit.call_numbers import CallNumbers
 from mcpguard.guard.audit.exports import AuditExports
 from mcpguard.guard.audit.key_rotation import KeyRotator
 from mcpguard.guard.audit.redaction import CallRedaction
@@ -165,9 +166,9 @@ class Guard:
         self.counting = heard.counting
         self.searching = ToolSearch(servers.publisher)
         self.auditing = AuditLog(store, ledger, clock)
+        self.call_numbers = CallNumbers(store, ledger, clock)
         self.exporting = AuditExports(store, ledger, clock, confirming.settings.data_dir)
-        self.rotating = proof.rotating
-        self.anchoring = proof.anchoring
+        self.rotating, self.anchoring = proof.rotating, proof.anchoring
         self.retention = Retention(store, ledger, clock, self.settings.retention)
         self.redacting = CallRedaction(self.retention.pruner, ledger)
         self.verifying = proof.verifying

@@ -76,7 +76,7 @@ def histogram(counted: RecordCounts, of: int, wanted: Filter, now: int) -> Histo
     if counted.ended and wanted.since is not None:
         first = min(first, wanted.since)
     last = max(last, now if wanted.until is None else min(now, wanted.until - 1))
-    width = _width(last - first, of)
+    width = bar_width(last - first, of)
     bars = Counter[tuple[int, str]]()
     for (slot, verdict), number in counted.slots.items():
         bars[slot * of // width, verdict] += number
@@ -88,7 +88,8 @@ def histogram(counted: RecordCounts, of: int, wanted: Filter, now: int) -> Histo
     return Histogram(tuple(every), width, counted.reached, counted.ended)
 
 
-def _width(extent: int, of: int) -> int:
+def bar_width(extent: int, of: int) -> int:
+    """The least round width of at most `MOST` bars over this extent that is a multiple of `of` (microseconds)."""
     least = -(-extent // MOST)
     fits = (each * SECOND for each in _WIDTHS if each * SECOND >= least and each * SECOND % of == 0)
     return next(fits, -(-least // (_YEAR * SECOND)) * _YEAR * SECOND)

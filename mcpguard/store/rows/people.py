@@ -6,7 +6,7 @@ Only a digest of a token is stored.
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
 
 from mcpguard.domain.people import OperatorToken, Role, User
-from mcpguard.store.rows.tables import tokens, users
+from mcpguard.store.rows.people_tables import tokens, users
 
 
 def list_users(connection: Connection) -> list[User]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, update
 
 from mcpguard.domain.people import Session
-from mcpguard.store.rows.tables import sessions, setups, users
+from mcpguard.store.rows.people_tables import sessions, setups, users
 
 _USED = update(sessions).where(sessions.c.id == bindparam("session")).values(used_at=bindparam("moment"))
 

@@ -1,21 +1,22 @@
 """The table definitions: columns and indexes without validation.
 
-The neighbouring modules map rows to values of the domain. `migrations/` creates the tables; a test compares the two.
+The neighbouring modules map rows to values of the domain; the tables of people are in `people_tables`. `migrations/`
+creates the tables; a test compares the two.
 """
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, String, Table, text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, String, Table, text
 
-WHERE: Final = "where"
-"""Marks the condition of a partial index. SQLAlchemy's own keywords for it would load every database's dialect."""
+from mcpguard.store.rows import people_tables
+from mcpguard.store.rows.people_tables import HOLDS, WHERE
+
 ONCE = text("kind IN ('opened', 'closed')")
 OTHERWISE = text("kind NOT IN ('opened', 'closed')")
 _THERE = text("NOT removed")
-_HOLDS = text("revoked_at IS NULL")
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 """The number of a row. SQLite keeps a table by its number, without an index for that, only if it is so declared."""
-TABLES: Final = MetaData()
+TABLES: Final = people_tables.TABLES
 
 chains = Table(
     "chains",
@@ -198,7 +199,7 @@ callers = Table(
     Column("revoked_by", String),
     Index("caller_shown", "digest", unique=True),
     # A label belongs to one active caller; revoked ones keep theirs.
-    Index("caller_once", "label", unique=True, info={WHERE: _HOLDS}),
+    Index("caller_once", "label", unique=True, info={WHERE: HOLDS}),
 )
 """A caller with its scope and the digest of its token. Revoked ones stay."""
 
@@ -233,58 +234,40 @@ scripts = Table(
 )
 """A script as it was written down last (`codec/script_definitions.py`)."""
 
-users = Table(
-    "users",
+counted_until = Table(
+    "counted_until",
     TABLES,
-    Column("id", String(36), primary_key=True),
-    Column("name", String(63), nullable=False),
-    Column("role", String, nullable=False),
-    Column("password", String, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("created_by", String, nullable=False),
-    Column("disabled", Boolean, nullable=False),
-    Index("user_once", "name", unique=True),
+    Column("chain", String(36), primary_key=True),
+    Column("seq", BigInteger, nullable=False),
 )
-"""A user with a hash of their password. Users are never removed, so no name is used again."""
+"""The number up to which the records of a chain are counted in the following two tables."""
 
-sessions = Table(
-    "sessions",
+counted_calls = Table(
+    "counted_calls",
     TABLES,
-    Column("id", String(36), primary_key=True),
-    Column("digest", LargeBinary, nullable=False),
-    Column("user", String(36), nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("used_at", BigInteger, nullable=False),
-    Column("password_at", BigInteger, nullable=False),
-    Column("peer", String, nullable=False),
-    Index("session_shown", "digest", unique=True),
+    Column("chain", String(36), primary_key=True),
+    Column("grain", BigInteger, primary_key=True),
+    Column("detail", Integer, primary_key=True),
+    Column("slot", BigInteger, primary_key=True),
+    *(Column(name, String, primary_key=True) for name in ("server", "name", "caller")),
+    *(Column(name, String, primary_key=True) for name in ("effect", "verdict", "outcome", "reason")),
+    Column("calls", BigInteger, nullable=False),
 )
-"""A session of a user, with the digest of its cookie. Ended sessions are removed."""
+"""How many calls with these values were opened in a slot: so many microseconds (`grain`) from `slot` on.
 
-tokens = Table(
-    "tokens",
-    TABLES,
-    Column("id", String(36), primary_key=True),
-    Column("name", String(63), nullable=False),
-    Column("digest", LargeBinary, nullable=False),
-    Column("role", String, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("created_by", String, nullable=False),
-    Column("expires_at", BigInteger),
-    Column("revoked_at", BigInteger),
-    Column("revoked_by", String),
-    Index("token_shown", "digest", unique=True),
-    Index("token_once", "name", unique=True, info={WHERE: _HOLDS}),
-)
-"""An operator's token, as a digest. Revoked ones stay."""
+`outcome` is empty while they are open. Every call is counted twice: by server alone (`detail` 0), and by server, name
+and caller (1).
+"""
 
-setups = Table(
-    "setups",
+counted_durations = Table(
+    "counted_durations",
     TABLES,
-    Column("id", String(36), primary_key=True),
-    Column("digest", LargeBinary, nullable=False),
-    Column("expires_at", BigInteger, nullable=False),
-    Column("used_at", BigInteger),
-    Index("setup_shown", "digest", unique=True),
+    Column("chain", String(36), primary_key=True),
+    Column("grain", BigInteger, primary_key=True),
+    Column("detail", Integer, primary_key=True),
+    Column("slot", BigInteger, primary_key=True),
+    *(Column(name, String, primary_key=True) for name in ("server", "name", "caller")),
+    Column("bucket", Integer, primary_key=True),
+    Column("calls", BigInteger, nullable=False),
 )
-"""A setup link of the first user, as a digest. A used one marks that there was a user once."""
+"""How many of the calls of a slot that were sent took so long (`domain/calls/durations.py`)."""

@@ -1,0 +1,1 @@
+"""Counted calls: how many there were in each minute, hour and day, counted from the records of the log."""
