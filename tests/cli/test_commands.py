@@ -95,7 +95,7 @@ COMMANDS = {
     ("serve",): {"--config", "--listen", "--data-dir", "--idle-exit"},
     ("stdio",): {"--config", "--data-dir", "--face", "--only"},
     ("status",): {"--config", "--data-dir", "--output"},
-    ("audit",): {"verify", "list", "tail", "show", "export", "checkpoint", "key"},
+    ("audit",): {"verify", "list", "tail", "show", "export", "checkpoint", "key", "recount"},
     ("audit", "export"): {
         "FILTER",
         "--format",
@@ -115,6 +115,7 @@ COMMANDS = {
     ("audit", "list"): {"FILTER", "--limit", "--before", "--db", "--config", "--data-dir", "--output"},
     ("audit", "tail"): {"FILTER", "--limit", "--once", "--db", "--config", "--data-dir", "--output"},
     ("audit", "show"): {"SEQ|CALL", "--db", "--config", "--data-dir", "--output"},
+    ("audit", "recount"): {"--config", "--data-dir", "--output"},
     ("audit", "checkpoint"): {"PATH", "--config", "--data-dir"},
     ("audit", "prune"): {
         "--reason",

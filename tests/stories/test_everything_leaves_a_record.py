@@ -252,6 +252,7 @@ COMMANDS: Mapping[str, str] = {
             "code check",
             "code scripts list",
             "code scripts show",
+            "audit recount",  # of what the log says already
             "config check",
             "config schema",
             "config show",

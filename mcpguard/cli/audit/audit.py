@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mcpguard.app import places
-from mcpguard.cli.audit import checkpoint, key, prune, records
+from mcpguard.cli.audit import checkpoint, key, prune, records, recount
 from mcpguard.cli.audit.export import export
 from mcpguard.cli.audit.open_log import place
 from mcpguard.cli.shared.common import (
@@ -47,6 +47,7 @@ app.command()(records.tail)
 app.command()(records.show)
 app.command()(prune.prune)
 app.command()(prune.redact)
+app.command()(recount.recount)
 app.command()(checkpoint.checkpoint)
 
 

@@ -9,6 +9,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.web.api.routes.callers import callers
 from mcpguard.web.api.routes.calls import calls
 from mcpguard.web.api.routes.capabilities import capabilities
+from mcpguard.web.api.routes.counts import counts
 from mcpguard.web.api.routes.decisions import decisions
 from mcpguard.web.api.routes.documents import documents
 from mcpguard.web.api.routes.exports import exports
@@ -40,6 +41,7 @@ SUBJECTS = (
     callers,
     exports,
     records,
+    counts,
     pruning,
     people,
     sessions,

@@ -6,6 +6,7 @@ Responses are sent without passing through these types, so that text from server
 from mcpguard.web.api.answers.call_answers import EndedAnswer, ForeseenAnswer, HitsAnswer
 from mcpguard.web.api.answers.caller_answers import CallerAnswer, CallersAnswer, NewCallerAnswer, RevokedCallerAnswer
 from mcpguard.web.api.answers.capability_answers import CapabilityAnswer, DifferenceAnswer, ExplainedAnswer
+from mcpguard.web.api.answers.count_answers import DayOfServersAnswer, SpanNumbersAnswer
 from mcpguard.web.api.answers.guarding import ConfirmedAnswer, RotatedAnswer, WaitingAnswer
 from mcpguard.web.api.answers.held_answers import HeldCallAnswer, HeldCallsAnswer
 from mcpguard.web.api.answers.people_answers import (
@@ -49,6 +50,7 @@ __all__ = [
     "CapabilityAnswer",
     "CheckedProgramAnswer",
     "ConfirmedAnswer",
+    "DayOfServersAnswer",
     "DescriptionsAnswer",
     "DifferenceAnswer",
     "EndedAnswer",
@@ -78,6 +80,7 @@ __all__ = [
     "ServersAnswer",
     "SessionsAnswer",
     "SetupLinkAnswer",
+    "SpanNumbersAnswer",
     "UsersAnswer",
     "WaitingAnswer",
     "WholeRecordAnswer",
