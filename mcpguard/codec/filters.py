@@ -1,16 +1,19 @@
-"""Reads and writes filters of the audit log: `server:files -caller:desk verdict:deny since:2h`.
+"""Reads and writes filters of the audit log: `server:files -caller:desk verdict:deny since:2h invoice`.
 
 Rules kept here:
 1. The command line, the API and the console share one language. A written filter reads back as the same filter.
 2. Terms with the same key are alternatives, and terms with different keys must all match; a minus before a term
-   excludes.
+   excludes. What has no key is a text, and all texts must match.
 3. A value with spaces stands in double quotes, in which a backslash escapes a quote or a backslash.
 4. `since` and `until` are a time in UTC, such as `2026-11-20` or `2026-11-20T14:00` and finer, or a time ago, such as
    `90s`, `15m`, `2h`, `7d`, `4w`.
+5. A term that looks like one with a key, but has an unknown key or no value, is a text too, and `misread` names it.
+   Where nobody looks at what is found, it is refused (`parse_strictly`).
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Final
@@ -22,46 +25,99 @@ MOST_TERMS: Final = 20
 MOST_WILD: Final = 4
 """Wildcards in a value: a database tries every way in which they could fit."""
 SINCE, UNTIL = "since", "until"
+_QUOTED: Final = r'"(?P<{}>(?:[^"\\]|\\.)*)"'
 _TOKEN: Final = re.compile(
-    r'\s*(?:(?P<minus>-?)(?P<key>[A-Za-z_]+):(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s"]+)))(?=\s|$)'
+    rf"""\s*(?:
+    (?P<minus>-?) (?: (?P<key>[A-Za-z_]+): (?: {_QUOTED.format("quoted")} | (?P<bare>[^\s"]+) )
+                    | {_QUOTED.format("phrase")} ) (?=\s|$)
+    | (?P<without>-(?=\S))? (?P<word>\S+) )""",
+    re.VERBOSE,
 )
+_KEYED: Final = re.compile(r'([A-Za-z_]+):"?')
 _AGO: Final = re.compile(r"([1-9][0-9]{0,8})([smhdw])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _MICRO: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTerm:
+    """A term of a filter as it is written, and how it is read: `key` is "text" for what has none or an unknown one."""
+
+    written: str
+    key: str
+    value: str
+    without: bool
+    misread: str = ""
+    """Why a term that looks like one with a key is read as a text."""
 
 
 def parse(text: str, now: int) -> Filter:
     """Return the filter in a text. `now`: the moment from which times ago count. Raises BadFilter."""
     if len(text) > LONGEST:
         raise BadFilter(f"a filter has at most {LONGEST} characters")
-    terms_by_key: dict[tuple[FilterKey, bool], list[str]] = {}
+    alternatives: dict[tuple[FilterKey, bool, str], list[str]] = {}
     times: dict[str, int] = {}
-    for minus, word, value in _tokens(text):
-        if word in (SINCE, UNTIL):
-            if minus or word in times:
-                raise BadFilter(f"{word}: can be given only once, and cannot be excluded")
-            times[word] = moment(value, now)
+    for term in split_terms(text):
+        if term.key in (SINCE, UNTIL):
+            if term.without or term.key in times:
+                raise BadFilter(f"{term.key}: can be given only once, and cannot be excluded")
+            times[term.key] = moment(term.value, now)
         else:
-            terms_by_key.setdefault((_key(word), minus), []).append(_value(word, value))
-    if sum(map(len, terms_by_key.values())) > MOST_TERMS:
+            value = _value(term.key, term.value)
+            apart = value if term.key == FilterKey.TEXT else ""
+            alternatives.setdefault((FilterKey(term.key), term.without, apart), []).append(value)
+    if sum(map(len, alternatives.values())) > MOST_TERMS:
         raise BadFilter(f"a filter has at most {MOST_TERMS} terms")
     terms = tuple(
-        FilterTerm(key, tuple(dict.fromkeys(values)), without) for (key, without), values in terms_by_key.items()
+        FilterTerm(key, tuple(dict.fromkeys(values)), without) for (key, without, _), values in alternatives.items()
     )
     return Filter(terms, times.get(SINCE), times.get(UNTIL))
 
 
-def split_terms(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the key of each term of a filter, with its minus, and the term as it is written. Raises BadFilter."""
-    for token in _matches(text):
-        yield f"{token['minus']}{token['key'].lower()}", token.group().strip()
+def parse_strictly(text: str, now: int) -> Filter:
+    """Return the filter in a text without a term that is misread. Raises BadFilter."""
+    wanted = parse(text, now)
+    for sentence in misread(text):
+        raise BadFilter(f"{sentence}; keys are {_KEYS}; write a text with a colon in double quotes")
+    return wanted
+
+
+def misread(text: str) -> list[str]:
+    """Say of each term that looks like one with a key why it is read as a text."""
+    return [term.misread for term in split_terms(text) if term.misread]
+
+
+def split_terms(text: str) -> Iterator[WrittenTerm]:
+    """Yield the terms of a filter."""
+    for token in _TOKEN.finditer(text.strip()):
+        written, key = token.group().strip(), (token["key"] or "").lower()
+        if token["word"] is not None:
+            without, value = bool(token["without"]), token["word"]
+            keyed = _KEYED.match(value)
+            why = f"{keyed[1].lower()}: has no value" if keyed and keyed[1].lower() in _KNOWN else ""
+            yield WrittenTerm(written, FilterKey.TEXT, value, without, why)
+        elif token["phrase"] is not None:
+            yield WrittenTerm(written, FilterKey.TEXT, _unquoted(token["phrase"]), bool(token["minus"]))
+        else:
+            value = token["bare"] if token["quoted"] is None else _unquoted(token["quoted"])
+            if key in _KNOWN:
+                yield WrittenTerm(written, key, value, bool(token["minus"]))
+            else:
+                value = f"{token['key']}:{value}"
+                yield WrittenTerm(written, FilterKey.TEXT, value, bool(token["minus"]), _unknown(key))
+
+
+def written_term(key: FilterKey, value: str, *, without: bool = False) -> str:
+    """Return a term as text."""
+    minus = "-" if without else ""
+    if key is FilterKey.TEXT and re.fullmatch(r'[^\s":-][^\s":]*', value):
+        return minus + value
+    return f"{minus}{_in_quotes(value)}" if key is FilterKey.TEXT else f"{minus}{key}:{_quoted(value)}"
 
 
 def write(wanted: Filter) -> str:
     """Return the filter as text, with absolute times; "" for a filter that lets everything through."""
-    parts = [
-        f"{'-' if term.without else ''}{term.key}:{_quoted(value)}" for term in wanted.terms for value in term.values
-    ]
+    parts = [written_term(term.key, value, without=term.without) for term in wanted.terms for value in term.values]
     times = ((SINCE, wanted.since), (UNTIL, wanted.until))
     return " ".join([*parts, *(f"{word}:{_written(at)}" for word, at in times if at is not None)])
 
@@ -79,27 +135,9 @@ def moment(text: str, now: int) -> int:
     return max(0, (since.days * 86_400 + since.seconds) * _MICRO + since.microseconds)
 
 
-def _tokens(text: str) -> Iterator[tuple[bool, str, str]]:
-    for token in _matches(text):
-        quoted = token["quoted"]
-        yield bool(token["minus"]), token["key"].lower(), token["bare"] if quoted is None else _unquoted(quoted)
-
-
-def _matches(text: str) -> Iterator[re.Match[str]]:
-    place, text = 0, text.strip()
-    while place < len(text):
-        token = _TOKEN.match(text, place)
-        if token is None:
-            raise BadFilter(f"write each term as key:value, with double quotes around spaces; keys are {_KEYS}")
-        yield token
-        place = token.end()
-
-
-def _key(word: str) -> FilterKey:
-    if word not in FilterKey.__members__.values():
-        near = get_close_matches(word, [*FilterKey, SINCE, UNTIL], 1)
-        raise BadFilter(f"unknown key;{f' did you mean {near[0]}:?' if near else ''} keys are {_KEYS}")
-    return FilterKey(word)
+def _unknown(key: str) -> str:
+    near = get_close_matches(key, _KNOWN, 1)
+    return f"{key}: is not a key{f'; did you mean {near[0]}:?' if near else ''}"
 
 
 def _value(word: str, value: str) -> str:
@@ -111,8 +149,10 @@ def _value(word: str, value: str) -> str:
 
 
 def _quoted(value: str) -> str:
-    if re.fullmatch(r'[^\s"]+', value):
-        return value
+    return value if re.fullmatch(r'[^\s"]+', value) else _in_quotes(value)
+
+
+def _in_quotes(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -124,5 +164,6 @@ def _written(at: int) -> str:
     return f"{datetime.fromtimestamp(at // _MICRO, UTC).replace(microsecond=at % _MICRO, tzinfo=None).isoformat()}Z"
 
 
-_KEYS: Final = ", ".join([*FilterKey, SINCE, UNTIL])
+_KNOWN: Final = (*FilterKey, SINCE, UNTIL)
+_KEYS: Final = ", ".join(_KNOWN)
 _NO_TIME: Final = "write a time as 2026-11-20 or 2026-11-20T14:00, or as a time ago: 15m, 2h, 7d"

@@ -25,6 +25,7 @@ class FilterKey(StrEnum):
     KIND = "kind"
     CALL = "call"
     PARENT = "parent"
+    TEXT = "text"
 
 
 KEY_MEANINGS: Final = {
@@ -43,6 +44,7 @@ KEY_MEANINGS: Final = {
     FilterKey.KIND: "the kind of record, such as opened or decided",
     FilterKey.CALL: "the id of a call: all of its records",
     FilterKey.PARENT: "the id of a run of a program: the calls that it made",
+    FilterKey.TEXT: "any text in names, reasons and errors; the same as a word without a key",
 }
 
 
@@ -53,7 +55,7 @@ class BadFilter(GuardError, ValueError):
 @dataclass(frozen=True, slots=True)
 class FilterTerm:
     """A record matches if the key has one of the values or, with `without`, none of them. In a value `*` stands for any
-    characters and `?` for one."""
+    characters and `?` for one. A text has its value anywhere in it, with letters A to Z in either case."""
 
     key: FilterKey
     values: tuple[str, ...]

@@ -59,9 +59,22 @@ async def test_the_page_before_is_asked_for_by_its_number(guard: World) -> None:
 
 async def test_what_is_no_filter_is_told(guard: World) -> None:
     await guard.call()
+    data_dir = guard.now.settings.data_dir
     for command in ("list", "tail"):
-        said = refusal(mcpguard("audit", command, "sever:x", "--data-dir", guard.now.settings.data_dir))
-        assert "unknown key; did you mean server:? keys are server, tool," in said
+        assert "write a time as" in refusal(mcpguard("audit", command, "since:x", "--data-dir", data_dir))
+    said = refusal(mcpguard("audit", "export", "sever:x", "--data-dir", data_dir))
+    assert "sever: is not a key; did you mean server:?; keys are server, tool," in said
+
+
+async def test_words_are_searched_for_and_what_was_read_as_a_word_is_told(guard: World) -> None:
+    await guard.call()
+    opened = next(record for record in guard.said() if record["kind"] == "opened")
+    assert listed(guard, "to", "LOOK") == listed(guard, '"to look"') == [opened]
+    told = mcpguard("audit", "list", "sever:x", "--data-dir", guard.now.settings.data_dir)
+    assert (told.exit_code, told.stderr) == (
+        0,
+        "sever: is not a key; did you mean server:?; searched as text\nNo results.\n",
+    )
 
 
 async def test_a_call_is_shown_with_what_was_sent_and_answered(guard: World) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.codec.filters import LONGEST, MOST_TERMS, parse, split_terms, write
+from mcpguard.codec.filters import LONGEST, MOST_TERMS, misread, parse, parse_strictly, split_terms, write
 from mcpguard.domain.filters import ALL_RECORDS, BadFilter, Filter, FilterKey, FilterTerm
 
 NOW = 1_795_000_000_000_000
@@ -65,16 +65,10 @@ def test_times_are_in_utc_or_how_long_ago() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("files", "write each term as key:value"),
-        ("server:", "write each term as key:value"),
-        ("server:a b", "write each term as key:value"),
-        ('server:"a', "write each term as key:value"),
-        ('server:"a"b', "write each term as key:value"),
-        ("sever:a", "unknown key; did you mean server:? keys are server, tool,"),
-        ("zzzzzz:a", "unknown key; keys are server, tool,"),
         ('server:""', "server: needs a value"),
         ('server:"a\u202eb"', "server: needs a value"),
         ("server:a\0", "server: needs a value"),
+        ('""', "text: needs a value"),
         ("name:*a*b*c*d*", "name: a value has at most 4 wildcards"),
         ("since:yesterday", "write a time as"),
         ("since:0h", "write a time as"),
@@ -100,6 +94,45 @@ def test_a_filter_put_together_from_its_terms_as_they_are_spelt_is_the_same(valu
     except BadFilter:
         return
     terms = [*split_terms(text)]
-    assert [key for key, _ in terms] == ["server", "-tool", "since"]
-    assert parse(" ".join(written for _, written in terms), 10**15) == wanted
-    assert parse(" ".join(written for key, written in terms if key != "-tool"), 10**15).terms == wanted.terms[:1]
+    assert [(term.key, term.without) for term in terms] == [("server", False), ("tool", True), ("since", False)]
+    assert parse(" ".join(term.written for term in terms), 10**15) == wanted
+    assert parse(" ".join(term.written for term in terms if term.key != "tool"), 10**15).terms == wanted.terms[:1]
+
+
+def test_what_has_no_key_is_text_and_all_of_it_must_match() -> None:
+    wanted = parse('server:files invoice -"last year" "a:b" invoice text:late', NOW)
+    assert wanted.terms == (
+        FilterTerm(FilterKey.SERVER, ("files",)),
+        FilterTerm(FilterKey.TEXT, ("invoice",)),
+        FilterTerm(FilterKey.TEXT, ("last year",), without=True),
+        FilterTerm(FilterKey.TEXT, ("a:b",)),
+        FilterTerm(FilterKey.TEXT, ("late",)),
+    )
+    assert write(wanted) == 'server:files invoice -"last year" "a:b" late'
+    assert misread('server:files invoice "a:b" text:late') == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "said"),
+    [
+        ("sever:a", "sever:a", "sever: is not a key; did you mean server:?"),
+        ("-zzzzzz:a", "zzzzzz:a", "zzzzzz: is not a key"),
+        ('zz:"a b"', "zz:a b", "zz: is not a key"),
+        ("https://example.com", "https://example.com", "https: is not a key"),
+        ("server:", "server:", "server: has no value"),
+        ('server:"a', 'server:"a', "server: has no value"),
+        ('server:"a"b', 'server:"a"b', "server: has no value"),
+    ],
+)
+def test_what_only_looks_like_a_term_is_text_and_that_is_said(text: str, found: str, said: str) -> None:
+    assert parse(text, NOW).terms == (FilterTerm(FilterKey.TEXT, (found,), without=text.startswith("-")),)
+    assert misread(f"tool:x {text}") == [said]
+    with pytest.raises(BadFilter) as refused:
+        parse_strictly(text, NOW)
+    assert str(refused.value).startswith(f"{said}; keys are server, tool,")
+    assert parse_strictly(write(parse(text, NOW)), NOW) == parse(text, NOW), "in quotes it is meant so"
+
+
+@given(st.text(max_size=60))
+def test_no_character_of_a_filter_is_left_out(text: str) -> None:
+    assert "".join("".join(term.written for term in split_terms(text)).split()) == "".join(text.split())

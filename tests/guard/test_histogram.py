@@ -7,12 +7,13 @@ from mcpguard.domain.filters import ALL_RECORDS, Filter
 from mcpguard.guard.audit.histogram import MOST, SECOND, Bar, grain, histogram
 from mcpguard.store.search.record_counts import RecordCounts
 
-VERDICTS = st.sampled_from(["allow", "hold", "deny", "", "something else"])
+CALLS = ("allow", "hold", "deny", "answered", "failed", "refused", "held", "cancelled", "unknown")
+WORDS = st.sampled_from([*CALLS, "", "something else"])
 HOUR = 3600 * SECOND
 
 
 @given(
-    st.dictionaries(st.tuples(st.integers(0, 10_000), VERDICTS), st.integers(1, 10**6), max_size=40),
+    st.dictionaries(st.tuples(st.integers(0, 10_000), WORDS), st.integers(1, 10**6), max_size=40),
     st.integers(0, 10**15),
     st.none() | st.integers(0, 10**15),
     st.none() | st.integers(1, 10**15),
@@ -25,7 +26,7 @@ def test_all_that_was_counted_is_drawn_once(
     fine = grain(extent)
     drawn = histogram(RecordCounts(slots, 7, ended), fine, Filter((), since, until), now)
     assert drawn.every == sum(slots.values())
-    assert drawn.calls == sum(number for (_, verdict), number in slots.items() if verdict in ("allow", "hold", "deny"))
+    assert drawn.calls == sum(number for (_, word), number in slots.items() if word in CALLS)
     assert (drawn.reached, drawn.whole) == (7, ended)
     assert len(drawn.bars) <= MOST + 2
     assert [bar.at for bar in drawn.bars] == [drawn.bars[0].at + n * drawn.width for n in range(len(drawn.bars))]
@@ -47,7 +48,7 @@ def test_an_hour_has_bars_of_a_minute_from_where_the_filter_says_to_now() -> Non
     drawn = histogram(counted, SECOND, Filter((), now - HOUR), now)
     assert drawn.width == 60 * SECOND
     assert (drawn.bars[0].at, drawn.bars[-1].at) == (999 * HOUR, 1000 * HOUR)
-    assert drawn.bars[-1] == Bar(1000 * HOUR, 0, 0, 1, 0)
+    assert drawn.bars[-1] == Bar(1000 * HOUR, 0, 0, 0, 1, 0)
 
 
 def test_where_not_everything_was_counted_the_bars_begin_there() -> None:

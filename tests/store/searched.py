@@ -64,6 +64,7 @@ FILTERS: Mapping[str, Callable[[Row], bool]] = {
     ),
     "kind:decided": lambda row: row["kind"] == "decided",
     "kind:opened server:mail": lambda row: (row["kind"], row["server"]) == ("opened", "mail"),
+    "-kind:closed": lambda row: row["kind"] != "closed",
     "kind:*ed": lambda row: row["kind"].endswith("ed"),
     "call:e-3": lambda row: row["entry"] == "e-3",
     "-call:e-3 effect:write": lambda row: row["entry"] != "e-3" and row["effect"] == "write",

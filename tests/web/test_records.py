@@ -19,6 +19,7 @@ from tests.web.rest import API, Json, program
 from tests.web.reviewing import problem, said
 from tests.world import World
 
+NOTHING: Json = {"records": [], "next": None, "more": False, "notices": []}
 pytestmark = pytest.mark.anyio
 
 
@@ -45,17 +46,29 @@ async def test_what_fits_is_found_from_either_end(guard: World) -> None:
         assert found == (fitting if order == "oldest" else fitting[::-1])
         assert (after is None) == (order == "newest"), "what comes later comes after the oldest first"
     assert (await asked(guard, by, q="verdict:deny reason:scope:*"))["records"][0]["content"] == fitting[2]
-    assert (await asked(guard, by, q="server:nothing", order="newest")) == {"records": [], "next": None, "more": False}
+    assert (await asked(guard, by, q="server:nothing", order="newest")) == NOTHING
 
 
 async def test_what_is_no_filter_is_a_problem_that_says_what_would_be(guard: World) -> None:
     by = await program(guard, Role.AUDITOR)
-    wrong = {"sever:x": "unknown key", "x": "key:value", "since:now": "write a time as"}
+    wrong = {"since:now": "write a time as", 'server:""': "needs a value", "since:1h since:2h": "only once"}
     for text, sentence in wrong.items():
         answer = await guard.network.get(f"{API}/records", params={"q": text}, headers=by)
         assert sentence in problem(answer, 400)["detail"]
     problem(await guard.network.get(f"{API}/records", params={"q": "call:" + "x" * 1000}, headers=by), 422)
     problem(await guard.network.get(f"{API}/records", params={"order": "best"}, headers=by), 422)
+
+
+async def test_a_text_is_searched_for_and_what_was_read_as_text_is_told(guard: World) -> None:
+    by = await program(guard, Role.AUDITOR)
+    await guard.call()
+    opened = guard.said()[-2]
+    found = await asked(guard, by, q="LOOK server:files")
+    assert [record["content"] for record in found["records"]] == [opened]
+    assert found["notices"] == []
+    found = await asked(guard, by, q="sever:files")
+    assert found["records"] == []
+    assert found["notices"] == ["sever: is not a key; did you mean server:?"]
 
 
 async def test_a_record_comes_with_what_it_rests_on(guard: World) -> None:

@@ -173,6 +173,16 @@ function tail(bar) {
     tick();
     shown();
   };
+  // A call that went on has its row completed where it is, unless the reader is in that row.
+  const complete = (row) => {
+    const same = (each) => each.dataset.entry === row.dataset.entry;
+    const at = waiting.findIndex(same), there = place() && [...place().rows].find(same);
+    if (at >= 0) { row.dataset.seq = waiting[at].dataset.seq; waiting[at] = row; }
+    if (!there || reading(there)) return;
+    row.dataset.seq = there.dataset.seq;
+    there.replaceWith(row);
+    tick();
+  };
   const shown = () => {
     show.hidden = waiting.length === 0;
     write(show, `Show ${cut ? "more than " : ""}${waiting.length.toLocaleString("en")} new`);
@@ -186,6 +196,7 @@ function tail(bar) {
       const body = page.querySelector("tbody[data-top]");
       top = Number(body.dataset.top);
       waiting = [...[...body.rows].map((row) => document.importNode(row, true)), ...waiting];
+      for (const row of page.querySelectorAll("tbody[data-went-on] > tr")) complete(document.importNode(row, true));
       cut = body.hasAttribute("data-more") || waiting.length > MOST;
       if (following && !cut && !reads()) put(); else shown();
     } catch {
@@ -238,6 +249,37 @@ function again(part) {
   }, Number(part.dataset.again));
 }
 
+// Dragging over the bars of a histogram zooms into their span. Each bar is a link to its own span, which its query says.
+function zoom(chart) {
+  const bars = [...chart.querySelectorAll("a")];
+  const under = (event) => bars.findIndex((bar) => { const box = bar.lastElementChild.getBoundingClientRect(); return box.left <= event.clientX && event.clientX < box.right; });
+  let from = -1, to = -1;
+  const mark = () => bars.forEach((bar, at) => bar.classList.toggle("dragged", from >= 0 && at >= Math.min(from, to) && at <= Math.max(from, to)));
+  chart.addEventListener("dragstart", (event) => event.preventDefault());
+  chart.addEventListener("pointerdown", (event) => {
+    if (event.button || event.pointerType === "touch") return;
+    from = to = under(event);
+  });
+  chart.addEventListener("pointermove", (event) => {
+    const at = under(event);
+    if (from < 0 || at < 0 || at === to) return;
+    to = at;
+    mark();
+  });
+  window.addEventListener("pointerup", () => {
+    if (from !== to && from >= 0) {
+      const [first, last] = [bars[Math.min(from, to)], bars[Math.max(from, to)]].map((bar) => new URL(bar.getAttribute("href"), location.href));
+      const until = last.searchParams.get("q").match(/until:\S+/);
+      first.searchParams.set("q", first.searchParams.get("q").replace(/until:\S+/, until[0]));
+      location.assign(first);
+    }
+    from = to = -1;
+    mark();
+  });
+  // The click that ends a drag must not follow the bar under it.
+  chart.addEventListener("click", (event) => { if (chart.querySelector(".dragged")) event.preventDefault(); }, true);
+}
+
 // A key that is added to the filter is only typed there, so that the reader can enter its value.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-add]"), field = document.querySelector("[data-filter]");
@@ -273,5 +315,6 @@ unfold();
 window.addEventListener("hashchange", unfold);
 for (const bar of document.querySelectorAll("[data-tail]:not([data-still])")) tail(bar);
 for (const part of document.querySelectorAll("[data-again]")) again(part);
+for (const chart of document.querySelectorAll("svg[data-zoom]")) zoom(chart);
 listen();
 if (body.dataset.keys !== "off") document.addEventListener("keydown", keys);

@@ -8,7 +8,7 @@ import typer
 from mcpguard.cli.audit.export_file import STANDARD
 from mcpguard.cli.audit.export_request import ExportRequest, open_export
 from mcpguard.cli.audit.export_writer import to_bundle, to_file
-from mcpguard.cli.audit.open_log import Database, Terms, filter_of
+from mcpguard.cli.audit.open_log import Database, Terms, exact_filter_of
 from mcpguard.cli.shared.common import Config, DataDir, report_errors
 from mcpguard.ledger.export.formats import OWN, WORDS
 from mcpguard.ledger.export.selection import Fitting
@@ -47,7 +47,7 @@ def export(
 ) -> None:
     """Export the audit log, as a file for other programs or as a signed bundle that can be verified offline."""
     with report_errors():
-        chosen = Fitting(filter_of(terms))
+        chosen = Fitting(exact_filter_of(terms))
     asked = ExportRequest(tuple(forms or [OWN.word]), chosen, after, gzip, bundle is not None, bodies, chain)
     if bundle is not None:
         if output != STANDARD or resume or force:

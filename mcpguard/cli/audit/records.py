@@ -11,7 +11,8 @@ import typer
 from mcpguard.cli.audit.open_log import Database, Terms, filter_of, open_log
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, json_line, print_json, print_table, report_errors
 from mcpguard.domain.filters import Filter
-from mcpguard.guard.audit.audit_log import RecordUnknown, body_of
+from mcpguard.guard.audit.audit_log import RecordUnknown
+from mcpguard.guard.audit.record_json import body_json
 from mcpguard.ledger.words import Said, result, what, who, why
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.rows import records
@@ -88,7 +89,7 @@ def show(
     """Print a record, or all records of a call, with arguments and replies. Secrets are masked."""
     with report_errors(), open_log(database, config, data_dir) as (connection, chain):
         found = _named(connection, chain, what)
-        shown = [(record, body_of(connection, chain, record.seq)) for record in found]
+        shown = [(record, body_json(connection, chain, record.seq)) for record in found]
     if output is Output.JSON:
         print_json([_told(record) | {"hash": record.hash.hex(), "body": body} for record, body in shown])
         return

@@ -4,32 +4,36 @@ The checkpoint is meant to be kept elsewhere.
 
 Rules kept here:
 1. Everything is shown as stored. Records that were pruned, or that the guard did not write, are shown as such.
-2. A search takes no longer than `PATIENCE`; the client continues from where it stopped. Counting takes no longer than
-   `GLANCE`, and reports how far it came.
+2. A search takes no longer than `PATIENCE`, or `GLANCE` on a page; the client continues from where it stopped. Counting
+   takes no longer than `COUNTING`, and reports how far it came.
 """
 
 import base64
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from mcpguard.codec.strict import StrictError, parse
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.errors import GuardError
-from mcpguard.domain.filters import ALL_RECORDS, Filter
+from mcpguard.domain.filters import ALL_RECORDS, Filter, FilterKey
+from mcpguard.guard.audit.call_context import CallContext, call_context
 from mcpguard.guard.audit.histogram import Histogram, grain, histogram
+from mcpguard.guard.audit.log_pages import LogPage, log_page
+from mcpguard.guard.audit.record_json import body_json, json_object, record_json
 from mcpguard.ledger.checkpoints import CheckpointCause, SignedCheckpoint
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
-from mcpguard.store.rows import checkpoints, records
+from mcpguard.store.rows import callers, checkpoints, records
 from mcpguard.store.rows.checkpoints import StoredCheckpoint
-from mcpguard.store.rows.records import StoredRecord
 from mcpguard.store.search import record_counts, record_search
 
 PATIENCE: Final = 0.5
-GLANCE: Final = 0.05
+GLANCE: Final = 0.08
+COUNTING: Final = 0.05
 LATELY: Final = 100_000
 """The newest records, from which the time span is estimated that can be counted."""
 
@@ -72,17 +76,35 @@ class AuditLog:
             patience=lambda: self._clock.monotonic() < until,
         )
         found = await self._store.readers.run(look)
-        return RecordPage(tuple(map(_said, found.records)), found.reached, not found.ended)
+        return RecordPage(tuple(map(record_json, found.records)), found.reached, not found.ended)
+
+    async def calls(
+        self, wanted: Filter = ALL_RECORDS, start: int | None = None, limit: int = 100, *, newest_first: bool = True
+    ) -> LogPage:
+        """The calls and other records that match, each call once, starting after this number. Raises
+        StoreUnavailable."""
+        until = self._clock.monotonic() + GLANCE
+        look = partial(
+            log_page,
+            chain=self._ledger.chain.id,
+            wanted=wanted,
+            start=start,
+            limit=limit,
+            newest_first=newest_first,
+            patience=lambda: self._clock.monotonic() < until,
+        )
+        return await self._store.readers.run(look)
 
     async def histogram(self, wanted: Filter = ALL_RECORDS) -> Histogram:
         """How many records match, over time. Raises StoreUnavailable."""
         chain, now = self._ledger.chain.id, self._clock.now()
-        until = self._clock.monotonic() + GLANCE
+        until = self._clock.monotonic() + COUNTING
 
         def look(connection: Connection) -> Histogram:
             fine = grain(_extent(connection, chain, wanted, now))
             counted = record_counts.count(connection, chain, wanted, fine, lambda: self._clock.monotonic() < until)
-            return histogram(counted, fine, wanted, now)
+            terms = _with_labels(connection, counted.terms)
+            return histogram(replace(counted, terms=terms), fine, wanted, now)
 
         return await self._store.readers.run(look)
 
@@ -96,18 +118,41 @@ class AuditLog:
 
         def look(connection: Connection) -> list[dict[str, Any]]:
             found = record_search.call_records(connection, chain, entry)
-            return [{**_said(one), "body": body_of(connection, chain, one.seq)} for one in found]
+            return [{**record_json(one), "body": body_json(connection, chain, one.seq)} for one in found]
 
         found = await self._store.readers.run(look)
         if not found:
             raise RecordUnknown("the audit log has no call with this id")
         return found
 
+    async def context(self, opening: dict[str, Any]) -> CallContext:
+        """What surrounds the call that this record opens. Raises StoreUnavailable."""
+        until = self._clock.monotonic() + GLANCE
+        content, seq = opening["content"] or {}, opening["seq"]
+
+        def look(connection: Connection) -> CallContext:
+            return call_context(
+                connection, self._ledger.chain.id, content, seq, lambda: self._clock.monotonic() < until
+            )
+
+        return await self._store.readers.run(look)
+
     async def checkpoint(self, by: Actor) -> SignedCheckpoint:
         """A checkpoint of all that is recorded at this moment: signed now, or the newest where nothing came after it.
         It adds no record, which it could not cover. Raises Lapsed and LedgerUnavailable."""
         by.check()
         return await self._ledger.checkpoint(CheckpointCause.EXPORT)
+
+
+def _with_labels(
+    connection: Connection, terms: Mapping[tuple[FilterKey, str], int]
+) -> Mapping[tuple[FilterKey, str], int]:
+    """The terms, with the labels of callers in place of their ids."""
+    labels = callers.labels_of(connection, [value for key, value in terms if key is FilterKey.CALLER])
+    named = Counter[tuple[FilterKey, str]]()
+    for (key, value), number in terms.items():
+        named[key, labels.get(value, value) if key is FilterKey.CALLER else value] += number
+    return named
 
 
 def _extent(connection: Connection, chain: str, wanted: Filter, now: int) -> int:
@@ -128,46 +173,12 @@ def _whole(connection: Connection, chain: str, seq: int) -> dict[str, Any]:
     previous = records.hash_of(connection, chain, seq - 1) if seq > 1 else None
     signed = checkpoints.covering_checkpoint(connection, chain, seq)
     return {
-        **_said(found),
+        **record_json(found),
         "previous": previous.hex() if previous else None,
-        "body": body_of(connection, chain, seq),
+        "body": body_json(connection, chain, seq),
         "checkpoint": None if signed is None else _statement(signed),
     }
 
 
-def body_of(connection: Connection, chain: str, seq: int) -> dict[str, Any] | None:
-    """The body of a record, as text, or in base64 where it is no text; None where it has none."""
-    body = records.body(connection, chain, seq)
-    if body is None:
-        return None
-    if body.content is None:
-        return {"pruned": True, "text": None, "base64": None}
-    text = _text(body.content)
-    coded = base64.b64encode(body.content).decode() if text is None else None
-    return {"pruned": False, "text": text, "base64": coded}
-
-
 def _statement(signed: StoredCheckpoint) -> dict[str, Any]:
-    return {"content": _object(signed.content), "signature": base64.b64encode(signed.signature).decode()}
-
-
-def _text(content: bytes) -> str | None:
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _said(record: StoredRecord) -> dict[str, Any]:
-    said: dict[str, Any] = {"seq": record.seq, "hash": record.hash.hex()}
-    if record.content is None:
-        return {**said, "pruned": True, "content": None}
-    return {**said, "pruned": False, "content": _object(record.content)}
-
-
-def _object(content: bytes) -> dict[str, Any] | None:
-    try:
-        said = parse(content, max_bytes=len(content))
-    except StrictError:
-        return None
-    return said if isinstance(said, dict) else None
+    return {"content": json_object(signed.content), "signature": base64.b64encode(signed.signature).decode()}

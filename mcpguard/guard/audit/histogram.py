@@ -1,16 +1,17 @@
-"""The number of records that match a filter over time, as bars of equal width.
+"""The number of calls and other records that match a filter over time, as bars of equal width.
 
 Rules kept here:
-1. Each counted record is in exactly one bar, and nothing else is.
+1. Each counted call or record is in exactly one bar, and nothing else is.
 2. Records that were not counted are not drawn as zero: the bars begin where counting stopped, and the result says so.
 3. Bars begin at round times, in UTC.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
-from mcpguard.domain.filters import Filter
+from mcpguard.domain.filters import Filter, FilterKey
 from mcpguard.store.search.record_counts import RecordCounts
 
 SECOND: Final = 1_000_000
@@ -23,33 +24,47 @@ _WIDTHS: Final = (
     *(172_800, 604_800, 2_419_200, _YEAR),
 )
 """Seconds; those after a grain that are its multiples can be put together from it."""
-_VERDICTS: Final = ("allow", "hold", "deny")
+PARTS: Final = {
+    "answered": "sent",
+    "allow": "sent",
+    "failed": "failed",
+    "cancelled": "failed",
+    "unknown": "failed",
+    "held": "held",
+    "hold": "held",
+    "refused": "denied",
+    "deny": "denied",
+}
+"""The part of a bar in which a call counts, by its outcome or verdict. What is none of these is no call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The counts of one bar, which starts at `at`. `other`: records without a verdict, such as the end of a call."""
+    """The counts of one bar, which starts at `at`. `failed` includes cancelled calls and those with an unknown
+    outcome; `other` are records that are no calls."""
 
     at: int
-    allowed: int
+    sent: int
+    failed: int
     held: int
-    refused: int
+    denied: int
     other: int
 
     @property
     def calls(self) -> int:
-        return self.allowed + self.held + self.refused
+        return self.sent + self.failed + self.held + self.denied
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
     """Bars without gaps, each `width` microseconds wide. All records from number `reached` on are counted; `whole`: no
-    earlier ones match."""
+    earlier ones match. `terms`: how many of the calls each term would leave, by key and value."""
 
     bars: tuple[Bar, ...]
     width: int
     reached: int
     whole: bool
+    terms: Mapping[tuple[FilterKey, str], int] = field(default_factory=dict)
 
     @property
     def calls(self) -> int:
@@ -71,21 +86,20 @@ def histogram(counted: RecordCounts, of: int, wanted: Filter, now: int) -> Histo
     or not everything was counted, from the first match to now."""
     slots = [slot * of for slot, _ in counted.slots]
     if not slots:
-        return Histogram((), of, counted.reached, counted.ended)
+        return Histogram((), of, counted.reached, counted.ended, counted.terms)
     first, last = min(slots), max(slots)
     if counted.ended and wanted.since is not None:
         first = min(first, wanted.since)
     last = max(last, now if wanted.until is None else min(now, wanted.until - 1))
     width = bar_width(last - first, of)
     bars = Counter[tuple[int, str]]()
-    for (slot, verdict), number in counted.slots.items():
-        bars[slot * of // width, verdict] += number
-    other = Counter[int]()
-    for (place, verdict), number in bars.items():
-        other[place] += 0 if verdict in _VERDICTS else number
+    for (slot, word), number in counted.slots.items():
+        bars[slot * of // width, PARTS.get(word, "other")] += number
     drawn = range(first // width, last // width + 1)
-    every = (Bar(at * width, bars[at, "allow"], bars[at, "hold"], bars[at, "deny"], other[at]) for at in drawn)
-    return Histogram(tuple(every), width, counted.reached, counted.ended)
+    every = (
+        Bar(at * width, *(bars[at, part] for part in ("sent", "failed", "held", "denied", "other"))) for at in drawn
+    )
+    return Histogram(tuple(every), width, counted.reached, counted.ended, counted.terms)
 
 
 def bar_width(extent: int, of: int) -> int:

@@ -1,11 +1,14 @@
 """Maps callers to rows, with only a digest of each token."""
 
+from collections.abc import Iterable
+
 import orjson
 from sqlalchemy import Connection, RowMapping, insert, select, update
 
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.grants import Grant
+from mcpguard.store.rows.pages import batches
 from mcpguard.store.rows.tables import callers
 
 
@@ -13,6 +16,15 @@ def list_callers(connection: Connection) -> list[tuple[Grant, bytes]]:
     """Return all grants that were not revoked, by label, each with the digest of its token."""
     wanted = select(callers).where(callers.c.revoked_at.is_(None)).order_by(callers.c.label)
     return [(_grant(row), bytes(row["digest"])) for row in connection.execute(wanted).mappings()]
+
+
+def labels_of(connection: Connection, ids: Iterable[str]) -> dict[str, str]:
+    """Return the labels of those of these callers that are known, also if they were revoked, by id."""
+    found: dict[str, str] = {}
+    for some in batches([*ids]):
+        rows = connection.execute(select(callers.c.id, callers.c.label).where(callers.c.id.in_(some)))
+        found |= {row.id: row.label for row in rows}
+    return found
 
 
 def is_taken(connection: Connection, label: str) -> bool:

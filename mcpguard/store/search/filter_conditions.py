@@ -1,4 +1,5 @@
-"""Translates a filter into conditions: what a record must say, and which blocks of records may have such ones.
+"""Translates a filter into conditions: what a record must say, and which blocks of records may have such ones. No index
+tells where a text is.
 
 `*` and `?` use the database's own operator: LIKE in PostgreSQL, and GLOB in SQLite, whose LIKE ignores case.
 """
@@ -14,6 +15,7 @@ from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.filters import Filter, FilterKey, FilterTerm
 from mcpguard.store.rows.tables import ONCE, OTHERWISE, callers, records
 from mcpguard.store.search.search_index import BLOCK, FIELDS, Fits, blocks_at, blocks_with, edge
+from mcpguard.store.search.text_conditions import says
 
 Condition = ColumnElement[bool]
 Range = tuple[int, int]
@@ -29,7 +31,7 @@ _BEST: Final = tuple(
         FilterKey,
         (
             *("call", "parent", "reason", "actor", "caller", "tool", "resource", "template", "prompt", "name"),
-            *("server", "outcome", "verdict", "kind", "effect"),
+            *("server", "outcome", "verdict", "kind", "effect", "text"),
         ),
     )
 )
@@ -48,10 +50,12 @@ class Conditions:
         self._edge = edge(connection, chain)
         self._numbers: dict[FilterTerm, Sequence[int]] = {}
         self._ways: dict[FilterTerm, Sequence[Mapping[str, Fits]]] = {}
+        self._texts = [term for term in wanted.terms if term.key is FilterKey.TEXT]
+        self._indexed = any(not term.without and term.key is not FilterKey.TEXT for term in wanted.terms)
         for term in sorted(wanted.terms, key=lambda term: _BEST.index(term.key)):
             if term.key is FilterKey.CALL:
                 self._numbers[term] = [seq for value in term.values for seq in numbers_of_call(connection, value)]
-            else:
+            elif term.key is not FilterKey.TEXT:
                 self._ways[term] = [way for value in term.values for way in self._fits(term.key, value)]
 
     def every(self) -> Iterator[Condition]:
@@ -63,6 +67,18 @@ class Conditions:
         for term, ways in self._ways.items():
             fits = (and_(*(way[name](records.c[name]) for name in way)) for way in ways)
             yield _as_wanted(term, or_(false(), *fits))
+        for term in self._texts:
+            yield _as_wanted(term, or_(*(says(self._connection.dialect.name, value) for value in term.values)))
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether the content of records is read, which takes much longer than comparing columns."""
+        return bool(self._texts)
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether there are terms, but no index tells where they can match, so that every record is compared."""
+        return bool(self._wanted.terms) and not self._indexed
 
     def span(self) -> Range | None:
         """Return the lowest and the highest number that can match by its time; None if none can."""
@@ -82,7 +98,7 @@ class Conditions:
 
     def ranges(self, first: int, last: int) -> list[Range]:
         """Return the ranges of these numbers in which records can match, in order."""
-        if all(term.without for term in self._wanted.terms):
+        if not self._indexed:
             return [(first, last)]
         found = []
         if first < 0:  # not written by mcpguard, and so not indexed

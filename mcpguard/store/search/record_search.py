@@ -21,6 +21,8 @@ from mcpguard.store.search.filter_conditions import Conditions, numbers_of_call
 
 FIRST_WINDOW: Final = 20_000
 GROWS: Final = 4
+TEXT_WINDOW: Final = 4_000
+"""Records of a window whose content is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def search(
     query = select(*WHOLE).where(*fits.every(), within).order_by(order).limit(bindparam("most"))
     found: list[StoredRecord] = []
     reached = start or 0
-    for first, last in windows(low, high, FIRST_WINDOW, GROWS, newest_first=newest_first):
+    for first, last in windows(low, high, *pace(fits, FIRST_WINDOW, GROWS), newest_first=newest_first):
         for one in fits.ranges(first, last)[:: -1 if newest_first else 1]:
             most = {"first": one[0], "last": one[1], "most": limit - len(found)}
             found += map(stored_record, connection.execute(query, most))
@@ -86,6 +88,14 @@ def record_at(connection: Connection, chain: str, seq: int) -> StoredRecord | No
     """Return the record with this number."""
     row = connection.execute(select(*WHOLE).where(records.c.chain == chain, records.c.seq == seq)).first()
     return None if row is None else stored_record(row)
+
+
+def pace(fits: Conditions, size: int, grows: int) -> tuple[int, int]:
+    """Return the size of the first window, and how much larger each next one is. Where every record is compared, or its
+    content is read, windows do not grow, so that a search stops in time."""
+    if fits.reads_texts:
+        return min(size, TEXT_WINDOW), 1
+    return size, 1 if fits.reads_all else grows
 
 
 def windows(low: int, high: int, size: int, grows: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:

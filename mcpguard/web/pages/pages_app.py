@@ -20,6 +20,7 @@ from mcpguard.web.pages.agents.held_page import held_calls
 from mcpguard.web.pages.agents.live import live
 from mcpguard.web.pages.agents.policy import policy
 from mcpguard.web.pages.audit.audit import audit
+from mcpguard.web.pages.audit.call_page import call_page
 from mcpguard.web.pages.audit.exports_page import exporting
 from mcpguard.web.pages.audit.record import record
 from mcpguard.web.pages.audit.verification import verifying
@@ -62,6 +63,7 @@ SUBJECTS = (
     verifying,
     exporting,
     record,
+    call_page,
     caller_adding,
     callers,
     policy,

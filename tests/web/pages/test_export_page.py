@@ -73,7 +73,7 @@ async def test_a_bundle_is_signed_and_holds_together(guard: World, tmp_path: Pat
 @pytest.mark.parametrize(
     ("query", "status", "said"),
     [
-        ({"q": "sever:x"}, 400, "Unknown key"),
+        ({"q": "sever:x"}, 400, "is not a key"),
         ({"format": "xml"}, 422, "Unknown format"),
         ({"after": "-1"}, 422, "is written in digits only"),
         ({"after": "9" * 400}, 422, "is written in digits only"),

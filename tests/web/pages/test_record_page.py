@@ -1,27 +1,21 @@
-"""`/audit/{seq}` and `/calls/{id}`: every field, what lies beside, and what proves it, checked."""
+"""`/audit/{seq}`: every field, what lies beside, and what proves it, checked."""
 
 import base64
 import json
-import re
 import sqlite3
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.domain.calls.bodies import DigestedBody, KeptBody
-from mcpguard.domain.calls.outcomes import Outcome
-from mcpguard.domain.calls.records import RecordKind
-from mcpguard.domain.calls.verdicts import Allow, Deny
+from mcpguard.domain.calls.bodies import KeptBody
+from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.checkpoints import CheckpointCause
-from mcpguard.ledger.entries import Entry
 from mcpguard.web.pages.audit import record_rows
 from mcpguard.web.pages.audit.record_rows import MOST_OF_A_BODY, body, fields, hashed_text, row
 from tests.ledger.tampering import tampering
-from tests.recording import record
 from tests.web.pages.reading import page
 from tests.web.pages.reading import text as plain
 from tests.web.rest import browser
@@ -77,7 +71,7 @@ async def test_the_first_and_the_newest_record_have_one_neighbour(guard: World) 
     assert "this record and all before it" in newest
 
 
-@pytest.mark.parametrize("path", ["/audit/0", "/audit/99", f"/audit/{10**30}", "/calls/none", "/calls/" + "x" * 500])
+@pytest.mark.parametrize("path", ["/audit/0", "/audit/99", f"/audit/{10**30}"])
 async def test_what_is_not_there_is_said_to_be_not_there(guard: World, path: str) -> None:
     text = await page(guard, await browser(guard), path, 404)
     assert "No such" in text
@@ -119,56 +113,6 @@ def prune(connection: sqlite3.Connection, seq: int) -> None:
     columns = [row[1] for row in connection.execute("PRAGMA table_info(records)")]
     gone = ", ".join(f'"{name}" = NULL' for name in columns if name not in ("chain", "seq", "hash"))
     connection.execute(f"UPDATE records SET {gone} WHERE seq = ?", (seq,))
-
-
-async def test_all_of_a_call_stands_in_order_with_what_was_sent_and_answered(guard: World) -> None:
-    by = await browser(guard)
-    arguments = KeptBody('{"text":"\u200b<b>"}'.encode())
-    opening = guard.opening(arguments=arguments)
-    await guard.call(opening, Outcome.answer(DigestedBody(70_000, f"hmac-sha256:{'0' * 64}", too_large=True)))
-    text = await page(guard, by, f"/calls/{opening.entry}")
-    shown = plain(text)
-    mine = [record["seq"] for record in guard.said() if record.get("entry") == opening.entry]
-    assert [int(seq) for seq in re.findall(r'<a href="/audit/(\d+)"', text)] == mine
-    assert "2 records" in shown
-    assert "<b>" not in text.split("Arguments")[1].split("</section>")[0].replace('<b id="', "")
-    assert "ZWSP" in text
-    assert "Too large to keep" in shown
-    assert "Still open" not in shown
-
-
-async def test_a_program_is_shown_with_the_calls_that_it_made(guard: World) -> None:
-    by, run, ledger = await browser(guard), guard.opening().entry, guard.now.ledger
-    await ledger.note(RecordKind.RAN, {"entry": run, "caller_label": "<i>agent</i>", "language": "python"})
-    made = [replace(guard.opening(verdict), parent=run) for verdict in (Allow(), Deny(Reason.SCOPE_EFFECT))]
-    for opening in made:
-        await guard.call(opening)
-    other = guard.opening()
-    await guard.call(other)
-    assert "Still open" in plain(await page(guard, by, f"/calls/{run}"))
-    await ledger.note(RecordKind.ENDED_RUN, {"entry": run, "outcome": "answered", "calls": 2})
-    text = await page(guard, by, f"/calls/{run}")
-    shown = plain(text)
-    assert "Calls of this program" in shown
-    assert "2 calls" in shown
-    assert [found in text for found in (made[0].entry, made[1].entry, other.entry)] == [True, True, False]
-    assert "scope:effect" in shown
-    assert "<i>agent" not in text
-    assert "Still open" not in shown
-    assert f'href="/calls/{run}"' in await page(guard, by, f"/calls/{made[0].entry}"), "and back"
-
-
-async def test_a_call_that_is_open_says_so(guard: World) -> None:
-    by = await browser(guard)
-    opening, shown = guard.opening(), list[str]()
-
-    async def work(entry: Entry) -> Outcome:
-        entry.permit()
-        shown.append(plain(await page(guard, by, f"/calls/{opening.entry}")))
-        return Outcome.answer()
-
-    await record(guard.now.ledger, opening, work)
-    assert "1 record. Still open" in shown[0]
 
 
 def test_a_long_body_is_cut_and_says_how_much_is_missing() -> None:

@@ -20,11 +20,12 @@ class RecordAnswer(ApiAnswer):
 
 class RecordsAnswer(ApiAnswer):
     """A page of records. `more`: whether there are further records to search; `next`: the cursor for them, null at the
-    end of a list that began with the newest."""
+    end of a list that began with the newest; `notices`: which terms of the filter were read as text, and why."""
 
     records: list[RecordAnswer]
     next: str | None
     more: bool
+    notices: Annotated[list[str], Field(default_factory=list)]
 
 
 class BodyAnswer(ApiAnswer):

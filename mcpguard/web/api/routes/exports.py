@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from mcpguard.codec.canonical import LARGEST
-from mcpguard.codec.filters import parse
+from mcpguard.codec.filters import parse_strictly
 from mcpguard.domain.people import Right
 from mcpguard.guard.audit.exports import AuditExportRequest
 from mcpguard.guard.guard import Guard
@@ -44,7 +44,7 @@ def exports(guard: Guard) -> APIRouter:
     @router.post("/exports", dependencies=[may(Right.AUDIT)], response_model=ExportedAnswer, status_code=201)
     async def begin(request: Request, body: ExportingBody) -> JSONResponse:
         """Record an export that the sender makes from the store itself, as `mcpguard audit export` does."""
-        wanted = check_export(body.wanted_export(Fitting(parse(body.q, guard.clock.now()))))
+        wanted = check_export(body.wanted_export(Fitting(parse_strictly(body.q, guard.clock.now()))))
         begun = await guard.exporting.begin(wanted, actor(request, guard))
         span = begun.span
         record = {"chain": begun.chain, "seq": begun.seq}
@@ -74,7 +74,7 @@ def exports(guard: Guard) -> APIRouter:
         the number with which it ends.
         """
         wanted = check_export(
-            AuditExportRequest((word,), Fitting(parse(q, guard.clock.now())), after, upto, compressed, bundle)
+            AuditExportRequest((word,), Fitting(parse_strictly(q, guard.clock.now())), after, upto, compressed, bundle)
         )
         if request.scope.get(HEAD):
             return Response(media_type=media(wanted))

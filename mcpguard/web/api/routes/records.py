@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse
 
 from mcpguard.codec.cursors import LONGEST, MOST, decode, encode
 from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
-from mcpguard.codec.filters import parse
+from mcpguard.codec.filters import misread, parse
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.answers import CallRecordsAnswer, RecordsAnswer, WholeRecordAnswer
@@ -47,7 +47,8 @@ def records(guard: Guard) -> APIRouter:
         start, newest = None if after is None else read(after, decode), order == "newest"
         page = await guard.auditing.page(parse(q, guard.clock.now()), start, limit, newest_first=newest)
         following = None if newest and not page.more else encode(page.last)
-        return JSONResponse({"records": list(page.records), "next": following, "more": page.more})
+        shown = {"records": list(page.records), "next": following, "more": page.more, "notices": misread(q)}
+        return JSONResponse(shown)
 
     @router.get("/records/{seq}", dependencies=look, response_model=WholeRecordAnswer)
     async def one(seq: Seq) -> JSONResponse:

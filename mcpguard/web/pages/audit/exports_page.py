@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.codec.canonical import LARGEST
-from mcpguard.codec.filters import parse
+from mcpguard.codec.filters import parse_strictly
 from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.errors import GuardError
 from mcpguard.domain.people import Right
@@ -67,6 +67,6 @@ def _wanted(request: Request, guard: Guard) -> AuditExportRequest:
         raise Undecidable(f"unknown format; use one of {', '.join(WORDS)}")
     if after and not (after.isascii() and after.isdecimal() and int(after[:17]) <= LARGEST):
         raise Undecidable("the number of a record is written in digits only")
-    chosen = Fitting(parse(given.get("q", ""), guard.clock.now()))
+    chosen = Fitting(parse_strictly(given.get("q", ""), guard.clock.now()))
     packed, bundle = given.get("compressed") == "yes", given.get("bundle") == "yes"
     return check_export(AuditExportRequest((word,), chosen, int(after or 0), None, packed, bundle))

@@ -159,7 +159,7 @@ class ShownField:
     hint: str = ""
 
 
-def row(record: Json) -> ShownRecord:
+def row(record: Mapping[str, Any]) -> ShownRecord:
     """Make the row of a record; a pruned one has a number and nothing else."""
     content: Mapping[str, Any] | None = record["content"]
     if content is None:
@@ -182,7 +182,7 @@ def row(record: Json) -> ShownRecord:
         str(effect) if effect in ("read", "write", "destructive") else "",
         _text(why),
         bool(code),
-        _took(content.get("took_us")),
+        duration(content.get("took_us")),
     )
 
 
@@ -247,7 +247,7 @@ def _shown(name: str, value: object) -> ShownField:
     if name in _TIMES and moment(value) is not None:
         return ShownField(name, label, value, "time")
     if name == "took_us":
-        return ShownField(name, label, _took(value) or text)
+        return ShownField(name, label, duration(value) or text)
     if name in _NUMBERED and type(value) is int:
         return ShownField(name, label, value, "number", f"/audit/{value}")
     if name == "reason":
@@ -259,7 +259,7 @@ def _shown(name: str, value: object) -> ShownField:
     return ShownField(name, label, _yes(value) if isinstance(value, bool) else text, how, link)
 
 
-def _took(microseconds: object) -> str:
+def duration(microseconds: object) -> str:
     if type(microseconds) is not int or microseconds < 0:
         return ""
     if microseconds < 100:
