@@ -16,6 +16,7 @@ from tests.process import serving
 CALLS: Final = 600
 PAGES: Final = {
     "inbox": "/",
+    "overview": "/overview",
     "held": "/held",
     "servers": "/servers",
     "server-add": "/servers/add",
@@ -24,6 +25,7 @@ PAGES: Final = {
     "script": "/servers/scripts/capability?kind=tool&name=stale-issues",
     "review": "/servers/weather",
     "review-clean": "/servers/stripe",
+    "server-activity": "/servers/github/activity",
     "server-approved": "/servers/github",
     "server-capabilities": "/servers/github/capabilities",
     "server-changes": "/servers/notion/changes",

@@ -49,6 +49,19 @@ class Durations:
         self.total += seconds
 
 
+def own_quantile(durations: Iterable[Durations], share: float) -> float | None:
+    """Return the seconds within which this share of the calls were worked on, as the end of a bucket; None without
+    calls.
+    """
+    counts = [sum(numbers) for numbers in zip(*(each.counts for each in durations), strict=True)]
+    total, seen = sum(counts), 0
+    for number, end in zip(counts, (*BUCKETS, BUCKETS[-1]), strict=False):
+        seen += number
+        if total and seen >= share * total:
+            return end
+    return None
+
+
 class ProgramCounts:
     """How many programs ended in which way, and how long they took."""
 

@@ -25,6 +25,8 @@ from mcpguard.web.pages.audit.exports_page import exporting
 from mcpguard.web.pages.audit.record import record
 from mcpguard.web.pages.audit.verification import verifying
 from mcpguard.web.pages.base.console import Console
+from mcpguard.web.pages.numbers.activity import activity
+from mcpguard.web.pages.numbers.overview import overview
 from mcpguard.web.pages.people.me import me
 from mcpguard.web.pages.people.sessions import sessions
 from mcpguard.web.pages.people.setup import setup
@@ -48,6 +50,7 @@ from mcpguard.web.views import PageViews
 
 SUBJECTS = (
     inbox,
+    overview,
     held_calls,
     servers,
     scripts,
@@ -55,6 +58,7 @@ SUBJECTS = (
     review,
     inspection,
     tabs,
+    activity,
     logs,
     capability,
     configuration,

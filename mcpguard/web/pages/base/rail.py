@@ -33,6 +33,7 @@ class ChainState:
 PLACES: Final = (
     RailPlace("inbox", "Inbox", "/"),
     RailPlace("held", "Held calls", "/held", Right.AUDIT, urgent=True),
+    RailPlace("overview", "Overview", "/overview", Right.AUDIT),
     RailPlace("servers", "Servers", "/servers", gap=True),
     RailPlace("findings", "Findings", "/findings"),
     RailPlace("audit", "Audit", "/audit", Right.AUDIT),
