@@ -37,7 +37,7 @@ async def test_the_list_says_where_each_stands_and_what_was_found(guard: World) 
     await approved(guard)
     await inspected(guard, "weather", **POISONED)
     page = await (await reviewer(guard)).open("/servers")
-    assert listed(page) == ["notes", "weather"]
+    assert listed(page) == ["weather", "notes"], "what is risky comes first"
     assert [each for each in ("2 servers.", "Approved", "Quarantined", "critical", "0 of 11") if each in page.text] == [
         "2 servers.",
         "Approved",
@@ -76,19 +76,46 @@ async def test_filters_stand_in_the_url(guard: World) -> None:
     await guard.now.guard.decisions.disable("one", people.BY)
     by = await reviewer(guard)
     for query, names in (
-        ({"q": "O"}, ["notes", "one", "two"]),
+        ({"q": "O"}, ["one", "two", "notes"]),
         ({"q": "not"}, ["notes"]),
         ({"standing": "blocked"}, ["two"]),
         ({"standing": "disabled"}, ["one"]),
         ({"standing": "quarantined"}, ["one"]),
         ({"waiting": "1"}, ["one"]),
         ({"unwell": "1"}, []),
-        ({"standing": "nonsense"}, ["notes", "one", "two"]),
-        ({"start": "99999999999"}, ["notes", "one", "two"]),
+        ({"standing": "nonsense"}, ["one", "two", "notes"]),
+        ({"start": "99999999999"}, ["one", "two", "notes"]),
     ):
         page = await by.open("/servers", **query)
         assert (page.status, listed(page)) == (200, names), query
     assert "No results." in (await by.open("/servers", q="nothing")).text
+
+
+async def test_the_list_is_sorted_by_its_headings_and_the_unknown_is_never_harmless(guard: World) -> None:
+    await approved(guard)
+    await inspected(guard, "weather", **POISONED)
+    await bring(guard, "unseen")
+    by = await reviewer(guard)
+    for sort, names in (
+        ("", ["weather", "unseen", "notes"]),
+        ("-risk", ["weather", "unseen", "notes"]),
+        ("risk", ["notes", "unseen", "weather"]),
+        ("name", ["notes", "unseen", "weather"]),
+        ("-name", ["weather", "unseen", "notes"]),
+        ("status", ["unseen", "weather", "notes"]),
+        ("nonsense", ["weather", "unseen", "notes"]),
+    ):
+        assert listed(await by.open("/servers", sort=sort)) == names, sort
+    page = await by.open("/servers", q="e", sort="-name")
+    assert 'aria-sort="descending"' in page.answer.text
+    assert "/servers?q=e&amp;sort=name" in page.answer.text, "the same heading turns it round, and the filter stays"
+
+
+async def test_calls_are_told_only_to_those_who_may_see_them(guard: World) -> None:
+    await approved(guard)
+    approver, viewer = await reviewer(guard), await reviewer(guard, Role.VIEWER, "vera")
+    assert "Calls 24 h" in (await approver.open("/servers")).text
+    assert "Calls 24 h" not in (await viewer.open("/servers")).text
 
 
 async def test_a_thousand_servers_come_in_parts(guard: World, monkeypatch: pytest.MonkeyPatch) -> None:

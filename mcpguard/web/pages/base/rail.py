@@ -31,9 +31,9 @@ class ChainState:
 
 
 PLACES: Final = (
+    RailPlace("overview", "Overview", "/overview", Right.AUDIT),
     RailPlace("inbox", "Inbox", "/"),
     RailPlace("held", "Held calls", "/held", Right.AUDIT, urgent=True),
-    RailPlace("overview", "Overview", "/overview", Right.AUDIT),
     RailPlace("servers", "Servers", "/servers", gap=True),
     RailPlace("findings", "Findings", "/findings"),
     RailPlace("audit", "Audit", "/audit", Right.AUDIT),

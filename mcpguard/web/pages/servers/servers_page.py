@@ -7,27 +7,27 @@ Rules kept here:
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal, Self
+from typing import Final, Self
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Actor, Decision, Stale, Undecidable, Unknown
-from mcpguard.domain.errors import IllegalMove
+from mcpguard.domain.errors import IllegalMove, StoreUnavailable
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.guard.audit.call_sums import DayOfServers
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.review.inbox import severities
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.matching import Moved, bind_to_tag
-from mcpguard.web.pages.base.console import Console, DoneNotice
+from mcpguard.web.pages.base.console import Console, DoneNotice, principal
 from mcpguard.web.pages.base.paging import ListPart, part
 from mcpguard.web.pages.base.route import PageRoute
-from mcpguard.web.pages.servers.one_server import path_of
+from mcpguard.web.pages.servers.server_rows import ORDERS, USUAL, ServerRow, in_order, order_links, server_row
 
 PAGE: Final = 200
 LARGEST: Final = 64 * 1024
@@ -50,22 +50,25 @@ class ServersQuery:
     standing: str = ""
     waiting: bool = False
     unwell: bool = False
+    sort: str = USUAL
 
     @classmethod
     def from_request(cls, request: Request) -> Self:
         """Read the query from the URL; unknown values are ignored."""
         given = request.query_params
-        standing = given.get("standing", "")
+        standing, sort = given.get("standing", ""), given.get("sort", "")
         return cls(
             given.get("q", "").strip()[:100],
             standing if standing in CHOICES else "",
             given.get("waiting") == "1",
             given.get("unwell") == "1",
+            sort if sort.removeprefix("-") in ORDERS else USUAL,
         )
 
     def url(self, **changed: object) -> str:
         """Return the URL of these servers, with the query changed by `changed`."""
-        now = {"q": self.q, "standing": self.standing, "waiting": self.waiting, "unwell": self.unwell} | changed
+        now = {"q": self.q, "standing": self.standing, "waiting": self.waiting, "unwell": self.unwell}
+        now |= {"sort": self.sort if self.sort != USUAL else ""} | changed
         said = urlencode({name: "1" if value is True else value for name, value in now.items() if value})
         return f"/servers?{said}" if said else "/servers"
 
@@ -77,13 +80,21 @@ def servers(guard: Guard, desk: Console) -> APIRouter:
         wanted = ServersQuery.from_request(request)
         every = guard.servers.every()
         waits = {each.known.name for each in guard.inbox.every()}
-        found = part([known for known in every if _fits(guard, known, wanted, waits)], request, PAGE)
+        day = await _day(guard) if principal(request).may(Right.AUDIT) else None
+        fitting = [
+            server_row(guard, known, day, waits=known.name in waits)
+            for known in every
+            if _fits(guard, known, wanted, waits)
+        ]
+        found = part(in_order(fitting, wanted.sort), request, PAGE)
         return await desk.long_page(
             request,
             "servers",
             "servers.html",
             problem.status,
-            rows=[_row(guard, known, known.name in waits) for known in found.of],
+            rows=found.of,
+            counted=day is not None,
+            orders={order: wanted.url(sort=link) for order, link in order_links(wanted.sort).items()},
             found=found,
             all=len(every),
             scripts=guard.scripts is not None,
@@ -108,6 +119,14 @@ def servers(guard: Guard, desk: Console) -> APIRouter:
         return await desk.carried_out(request, work, again, largest=LARGEST, most=MOST)
 
     return router
+
+
+async def _day(guard: Guard) -> DayOfServers | None:
+    """Return how all servers were used lately; None if the store cannot be read now."""
+    try:
+        return await guard.call_numbers.servers()
+    except StoreUnavailable:
+        return None
 
 
 async def _several(guard: Guard, by: Actor, given: SentForm) -> DoneNotice:
@@ -177,34 +196,7 @@ def _fits(guard: Guard, known: ServerState, wanted: ServersQuery, waits: set[str
     return not wanted.unwell or (known.runs and bool(guard.servers.status_of(known).error))
 
 
-def _row(guard: Guard, known: ServerState, waits: bool) -> Json:
-    status = guard.servers.status_of(known)
-    return {
-        "known": known,
-        "status": status,
-        "tag": guard.queries.tag(known.name),
-        "path": path_of(known.name),
-        "severities": severities([found for _, found in known.findings_by_part()]),
-        "waits": waits,
-        "connection": _connection(known, status.state),
-    }
-
-
-def _connection(
-    known: ServerState, state: str
-) -> Literal["disabled", "ready", "error", "starting", "connecting", "stopped"]:
-    if not known.enabled:
-        return "disabled"
-    if not known.runs:
-        return "stopped"
-    match state:
-        case "ready" | "error" | "starting":
-            return state
-        case _:
-            return "connecting"
-
-
-def _urls(wanted: ServersQuery, found: ListPart[ServerState]) -> Json:
+def _urls(wanted: ServersQuery, found: ListPart[ServerRow]) -> Json:
     return {
         "all": "/servers",
         "here": wanted.url(start=found.start),
