@@ -173,6 +173,12 @@ async def test_another_definition_than_the_approved_one_is_compared_with_it(tmp_
             assert "\u200b" not in page
             assert "U+200B" in page
         assert "Review changes" in await get("/servers/web")
+        one, both = [
+            await get("/servers/web/capability", kind="tool", name=name, **view) for view in ({}, {"view": "sides"})
+        ]
+        assert ('class="diff sides"' in one, 'class="diff sides"' in both) == (False, True)
+        assert both.count(before) > one.count(before), "what is kept stands on both sides"
+        assert ("view=sides" in one, "In one column" in both) == (True, True)
 
 
 # The other pages.

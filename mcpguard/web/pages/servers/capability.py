@@ -24,6 +24,7 @@ from mcpguard.guard.servers.registry import ServerState
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice, principal
+from mcpguard.web.pages.base.preset_reasons import REVIEW_REASONS, reason_in
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.choices import careful_effect
 from mcpguard.web.pages.servers.evidence import NumberedFinding, finding_with_number, marks, with_decoded
@@ -32,6 +33,8 @@ from mcpguard.web.pages.servers.raw import Raw, raw
 
 CALLS: Final = 10
 NOTHING: Final = SentForm([])
+SIDES: Final = "sides"
+"""The view of a comparison in which both versions stand side by side."""
 ANSWERS: Final[Mapping[str, Answer]] = {
     each.value: each for each in (Answer.BLOCK, Answer.REJECT, Answer.REVOKE, Answer.UNBLOCK, Answer.APPROVE)
 }
@@ -75,6 +78,9 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             typed=_typed(given, problem),
             moved=problem.moved,
             url=url_of(name, key),
+            presets=REVIEW_REASONS,
+            side_by_side=_view(request) == SIDES,
+            beside=f"{url_of(name, key, **_other_view(request))}#h-diff",
             use=await _use(guard, one, request, known, key),
             script=guard.scripts.review_json(known, said["definition"]) if guard.scripts is not None else None,
         )
@@ -92,7 +98,7 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             resting = desk.bind_to_page(by, given, partial(guard.queries.tag, name, key))
             effect = _effect(given) if answer is Answer.APPROVE else None
             seen = _print(given.one("fingerprint"))
-            decision, read = Decision(resting, given.one("why")), given.one("read").split()
+            decision, read = Decision(resting, reason_in(given, REVIEW_REASONS)), given.one("read").split()
             await guard.decisions.decide(name, key, answer, seen, decision, effect, read)
             sentence, kind = _DONE[answer]
             return url_of(name, key), DoneNotice(sentence.format(f"{name}:{key[1]}"), kind)
@@ -115,6 +121,17 @@ def url_of(name: str, key: CapabilityKey, **more: str) -> str:
     return f"/servers/{name}/capability?" + urlencode({"kind": key[0].value, "name": key[1], **more})
 
 
+def _view(request: Request) -> str:
+    return request.query_params.get("view", "")
+
+
+def _other_view(request: Request) -> dict[str, str]:
+    """Return the query for the same comparison, shown in the other way."""
+    given = request.query_params
+    compared = {word: given[word] for word in ("before", "after") if FINGERPRINT.fullmatch(given.get(word, ""))}
+    return compared if _view(request) == SIDES else {**compared, "view": SIDES}
+
+
 def _numbered(
     key: CapabilityKey, found: InspectionFindings, definition: object, shown: Raw | None
 ) -> list[NumberedFinding]:
@@ -128,7 +145,7 @@ def _numbered(
 
 
 def _typed(given: SentForm, problem: PageProblem) -> Json:
-    said = {"read": given.one("read"), "why": given.one("why")}
+    said = {"read": given.one("read"), "why": given.one("why"), "preset": given.one("preset")}
     return {**said, "problem": problem.sentence, "stale": problem.status == 409}
 
 
