@@ -36,6 +36,7 @@ PAGES: Final = {
     "findings": "/findings",
     "audit": "/audit",
     "audit-filtered": "/audit?q=verdict%3Adeny",
+    "audit-searched": "/audit?q=ticket+sever%3Agithub+since%3A1h",
     "record": "/audit/40",
     "export": "/audit/export",
     "callers": "/callers",
@@ -49,6 +50,17 @@ PAGES: Final = {
 DOCUMENTED: Final = ("inbox", "held", "servers", "review", "capability-changed", "audit", "record", "policy")
 """Pages whose upper part stands in the documents."""
 LOOKS: Final[tuple[tuple[Scheme, int], ...]] = (("light", 1280), ("dark", 1280), ("light", 320))
+
+
+def call_pages(page: Page, url: str) -> dict[str, str]:
+    """Pages of calls that went differently, by what became of them."""
+    page.goto(f"{url}/audit")
+    rows = page.locator("tr[data-entry]")
+    found = {}
+    for went in ("Sent", "Denied", "Held"):
+        link = rows.filter(has_text=went).first.get_by_role("link")
+        found[f"call-{went.lower()}"] = link.get_attribute("href") or ""
+    return found
 
 
 def main(folder: Path) -> None:
@@ -67,7 +79,7 @@ def main(folder: Path) -> None:
             browser = playwright.chromium.launch(executable_path=locate(), args=ARGUMENTS)
             for scheme, width in LOOKS:
                 with sitting(browser, guard, shown, scheme, width) as seen:
-                    for name, path in PAGES.items():
+                    for name, path in (PAGES | call_pages(seen.page, guard.url)).items():
                         seen.page.goto(guard.url + path)
                         _take_whole(seen.page, folder / f"{name}-{scheme}-{width}.png")
                         if name in DOCUMENTED and (scheme, width) == LOOKS[0]:

@@ -1,8 +1,10 @@
 """The audit log in a real browser: filtered, followed and paused while calls come, and proven; with no word of
 complaint from the browser."""
 
+import re
 import threading
 from collections.abc import Iterator
+from urllib.parse import unquote_plus
 
 import anyio
 import httpx2
@@ -84,7 +86,7 @@ def test_rows_come_while_somebody_follows_and_wait_while_it_is_paused(seen: Seen
     called(guard, HOSTILE)
     expect(page.locator("tr[data-seq]").first).not_to_have_attribute("data-seq", str(before))
     expect(page.locator("[data-rows]")).to_contain_text("<script>document.title")
-    assert page.title() == "Audit · mcpguard"
+    assert page.title() == "Audit log · mcpguard"
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("[data-tail-state]")).to_contain_text("Paused at")
     standing = top(page)
@@ -107,12 +109,13 @@ def test_rows_come_while_somebody_follows_and_wait_while_it_is_paused(seen: Seen
     expect(page.locator("[data-tail-state]")).to_have_text("Live")
 
 
-def test_a_filter_is_the_address_and_a_record_has_its_proof(seen: Seen, guard: Served) -> None:
+def test_a_query_is_the_address_and_a_record_has_its_proof(seen: Seen, guard: Served) -> None:
     called(guard, "notes::read")
     page = seen.page
     page.goto(guard.url + "/audit")
+    page.get_by_text("Keys", exact=True).click()
     page.get_by_role("link", name="kind:", exact=True).click()
-    field = page.get_by_label("Filter")
+    field = page.get_by_label("Query")
     expect(field).to_be_focused()
     expect(field).to_have_value("kind:")
     page.keyboard.type("started")
@@ -124,6 +127,46 @@ def test_a_filter_is_the_address_and_a_record_has_its_proof(seen: Seen, guard: S
     page.wait_for_url("**/audit/1")
     assert seen.heading == "Record 1"
     expect(page.get_by_text("Hash verified.")).to_be_visible()
+
+
+def test_a_row_leads_to_its_call_and_that_to_its_records(seen: Seen, guard: Served) -> None:
+    called(guard, "notes::walk")
+    page = seen.page
+    page.goto(guard.url + "/audit?q=walk")
+    expect(page.locator("tr[data-seq]")).to_have_count(1)
+    page.locator("tr[data-seq]").click(position={"x": 5, "y": 5})
+    page.wait_for_url("**/calls/*")
+    assert seen.heading == "notes:walk"
+    expect(page.get_by_text("Not sent: ")).to_be_visible()
+    page.get_by_text("Proof: 2 records").click()
+    expect(page.get_by_text("verified", exact=True)).to_have_count(2)
+    seen.follow("Audit log")
+    assert page.url.endswith("/audit")
+
+
+def test_dragging_over_bars_zooms_into_their_span(seen: Seen, guard: Served) -> None:
+    called(guard, "notes::drag")
+    page = seen.page
+    page.goto(guard.url + "/audit?q=since:1h")
+    bars = page.locator("svg[data-zoom] a")
+    first, last = (bars.nth(place) for place in (-3, -1))
+    begin, end = first.locator(".log-hit").bounding_box(), last.locator(".log-hit").bounding_box()
+    assert begin is not None
+    assert end is not None
+    since, until = (unquote_plus(each.get_attribute("href") or "") for each in (first, last))
+    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(begin["x"] + begin["width"] / 2, begin["y"] + 30, steps=5)
+    expect(page.locator("svg[data-zoom] a.dragged")).to_have_count(3)
+    page.mouse.up()
+    page.wait_for_url("**/audit?q=since*until*")
+    asked = unquote_plus(page.url)
+    assert re.findall(r"since:\S+", asked) == re.findall(r"since:\S+", since)
+    assert re.findall(r"until:\S+", asked) == re.findall(r"until:\S+", until)
+    expect(page.locator("tr[data-seq]").first).to_be_visible()
+    seen.follow("Zoom out")
+    page.locator("svg[data-zoom] a").last.click()
+    page.wait_for_url("**/audit?q=since*until*")
 
 
 def test_the_whole_log_is_verified_from_the_page(seen: Seen, guard: Served) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 from tests.browser.desk import signed_in, sitting
 from tests.browser.fleet.seeding import SETTINGS, Seeding
 from tests.browser.seen import LOOKS, Scheme, nothing_to_complain_about
-from tests.browser.showcase import PAGES
+from tests.browser.showcase import PAGES, call_pages
 from tests.process import Served, serving
 
 SOME = ("github", "stripe", "notion", "jira", "sentry", "postgres-prod", "slack", "calendar")
@@ -38,7 +38,7 @@ def test_there_is_nothing_to_complain_about(
 ) -> None:
     guard, shown = filled
     with sitting(browser, guard, shown, scheme, width) as seen:
-        for path in PAGES.values():
+        for path in (PAGES | call_pages(seen.page, guard.url)).values():
             answer = seen.page.goto(guard.url + path)
             assert answer is not None
             assert answer.status == 200, path

@@ -38,7 +38,7 @@ HOSTILE: Final = (
     'line\r\ndata: {"counts": {"held": 99}}\r\n\r\nevent: over\r\ndata: {}\r\n\r\n',
     "gnp\u202eexe.\u2066x\u2069\u200b\u200d\ufeff\U000e0041\x00\x1b[2J",
 )
-TAGS: Final = {"TR", "TD", "TH", "A", "TIME", "SPAN", "svg", "use"}
+TAGS: Final = {"TR", "TD", "TH", "A", "B", "CODE", "TIME", "SPAN", "svg", "use"}
 ROWS: Final = """
 () => [...document.querySelectorAll("tr[data-seq]")].map((row) => {
     const told = (node) => node.nodeType === Node.TEXT_NODE ? node.data : [node.tagName,
@@ -103,7 +103,7 @@ def apart(work: Callable[[httpx2.AsyncClient], Awaitable[object]]) -> threading.
 
 
 def refused(guard: Served, names: list[str], *, at_once: int = 1) -> None:
-    """Calls of tools that there are not. Each leaves two records."""
+    """Calls of tools that there are not. Each leaves two records, and has a row where the first one is."""
 
     async def work(http: httpx2.AsyncClient) -> None:
         async def some(mine: list[str]) -> None:
@@ -166,11 +166,11 @@ def test_hostile_words_that_a_script_inserts_are_as_inert_as_those_of_a_page(
     assert (found["handlers"], found["elsewhere"], found["hidden"]) == (0, [], 0)
     assert (found["owned"], found["violations"]) == (False, [])
     assert "⟨U+202E⟩" in page.locator("[data-rows]").inner_text()
-    assert page.title() == "Audit · mcpguard"
+    assert page.title() == "Audit log · mcpguard"
     page.reload()
     rendered = dict(page.evaluate(ROWS))
     both = [(told, rendered[seq]) for seq, told in inserted if seq in rendered]
-    assert len(both) == len(rendered) == 100
+    assert len(both) == len(rendered) == 50
     assert all(told == again for told, again in both)
 
 
@@ -178,12 +178,12 @@ def test_nobody_who_types_or_reads_is_disturbed(seen: Seen, seeded: tuple[Served
     guard, _, _ = seeded
     page = seen.page
     page.goto(guard.url + "/audit")
-    field = page.get_by_label("Filter")
+    field = page.get_by_label("Query")
     field.fill("server:slack verdict:")
     page.evaluate("document.activeElement.setSelectionRange(3, 9)")
     for name in ("first", "second"):
         refused(guard, [name])
-        until_shown(page, depth(guard))
+        until_shown(page, depth(guard) - 1)
     expect(field).to_be_focused()
     expect(field).to_have_value("server:slack verdict:")
     assert page.evaluate("[document.activeElement.selectionStart, document.activeElement.selectionEnd]") == [3, 9]
@@ -198,7 +198,7 @@ def test_what_waits_while_it_is_paused_is_bounded(seen: Seen, seeded: tuple[Serv
     standing, sent, show = top(page), 0, page.locator("[data-tail-show]")
     while sent < 480:
         refused(guard, ["x"] * 40)
-        sent += 80
+        sent += 40
         expect(show).to_have_text(f"Show {sent} new")
     refused(guard, ["x"] * 40)
     expect(show).to_have_text(re.compile("Show more than 5.. new"))
@@ -218,17 +218,17 @@ def test_a_flood_leaves_the_page_bounded_and_usable(seen: Seen, seeded: tuple[Se
     page = seen.page
     page.goto(guard.url + "/audit")
     rows = page.locator("tr[data-seq]")
-    for _ in range(8):
+    for _ in range(12):
         refused(guard, ["x"] * 40)
-        until_shown(page, depth(guard))
+        until_shown(page, depth(guard) - 1)
     expect(rows).to_have_count(500)
     refused(guard, ["x"] * 5_000, at_once=8)
     expect(page.locator("[data-tail-show]")).to_contain_text("Show more than")
     expect(rows).to_have_count(500)
-    page.get_by_label("Filter").fill("verdict:deny")
+    page.get_by_label("Query").fill("verdict:deny")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("[data-tail-state]")).to_contain_text("Paused at")
-    seen.press("Filter")
+    seen.press("Search")
     assert page.url.endswith("/audit?q=verdict%3Adeny")
 
 

@@ -387,11 +387,11 @@ TERMS = st.lists(st.sampled_from(("server:a", "-server:b", "since:1h", "word", '
 def test_a_term_that_is_added_and_removed_leaves_the_query_as_it_was(
     terms: list[str], key: FilterKey, value: str
 ) -> None:
-    query = LogQuery.of(" ".join(terms))
-    once = LogQuery.of(asked(query.toggled(key, value)))
+    query = LogQuery.from_text(" ".join(terms))
+    once = LogQuery.from_text(asked(query.toggle_link(key, value)))
     assert once.has(key, value) is not query.has(key, value)
     if not query.has(key, value):
-        assert asked(once.toggled(key, value)) == " ".join(terms)
+        assert asked(once.toggle_link(key, value)) == " ".join(terms)
 
 
 def asked(link: str) -> str:

@@ -41,7 +41,7 @@ def audit(guard: Guard, desk: Console) -> APIRouter:
 
     @router.get("/audit", dependencies=look)
     async def page(request: Request) -> Response:
-        query, now = LogQuery.of(request.query_params.get("q", "")), guard.clock.now()
+        query, now = LogQuery.from_text(request.query_params.get("q", "")), guard.clock.now()
         wanted, problem, misunderstood = ALL_RECORDS, FINE, list[str]()
         try:
             wanted = parse(query.text, now)
@@ -51,7 +51,7 @@ def audit(guard: Guard, desk: Console) -> APIRouter:
         counted = await guard.auditing.histogram(wanted)
         shown = await _found(guard, request, wanted)
         shown |= _around(guard, request, query, problem) | _counted(query, counted) | {"misread": misunderstood}
-        shown |= {"zoomed_out": query.zoomed_out(wanted, now), "wanted": wanted, "page_size": PAGE}
+        shown |= {"zoomed_out": query.zoom_out_link(wanted, now), "wanted": wanted, "page_size": PAGE}
         return desk.page(request, "audit", "audit.html", problem.status, **shown)
 
     @router.get("/audit/rows", dependencies=look)
@@ -105,7 +105,7 @@ def _counted(query: LogQuery, counted: Histogram) -> Json:
     drawable = bool(counted.bars) and None not in map(moment, ends(counted))
     return {
         "counted": counted,
-        "drawn": drawing(counted, query.spanning) if drawable else None,
+        "drawn": drawing(counted, query.span_link) if drawable else None,
         "facets": [*facet_groups(query, counted.terms)],
         "also": part_links(query, counted.terms),
     }

@@ -21,7 +21,7 @@ from mcpguard.web.pages.audit.call_arguments import argument_rows
 from mcpguard.web.pages.audit.call_story import by_kind, call_sentence, call_steps
 from mcpguard.web.pages.audit.call_times import time_parts
 from mcpguard.web.pages.audit.log_queries import address
-from mcpguard.web.pages.audit.log_rows import log_row, named, state
+from mcpguard.web.pages.audit.log_rows import call_name, log_row, state
 from mcpguard.web.pages.audit.record import proof
 from mcpguard.web.pages.audit.record_rows import body, duration, moment, row
 from mcpguard.web.pages.audit.reply_text import error_line, reply_text
@@ -71,7 +71,7 @@ def _told(found: Sequence[Json], said: Mapping[str, Said], context: CallContext)
     before, after = ([log_row(each) for each in some] for some in (context.before, context.after))
     return {
         "state": state(said, reply),
-        "what": named(first),
+        "what": call_name(first),
         "effect_word": first.get("effect") if first.get("effect") in ("read", "write", "destructive") else "",
         "who_label": row(found[0]).who,
         "began": moment(first.get("at")),

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from mcpguard.domain.reasons import Reason
-from mcpguard.ledger import words
-from mcpguard.web.pages.audit.record_rows import duration, moment, row
+from mcpguard.web.pages.audit.record_rows import content_row, duration, moment, row
 
 Said = Mapping[str, Any]
 _KNOWN: Final = {reason.value: reason.sentence for reason in Reason}
@@ -151,7 +150,7 @@ def _because(reason: object) -> tuple[str, str]:
 
 
 def _by(said: Said) -> str:
-    return _of(words.who(said)) if "by" in said else ""
+    return content_row(said).who if "by" in said else ""
 
 
 def _offset(at: int | None, began: int | None) -> str:

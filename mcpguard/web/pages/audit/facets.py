@@ -70,7 +70,7 @@ def part_links(query: LogQuery, terms: Mapping[tuple[FilterKey, str], int]) -> d
     links = {}
     for part in dict.fromkeys(PARTS.values()):
         words = [word for (of, word) in terms if of is key and PARTS.get(word) == part]
-        links[part] = query.having(*(written_term(key, word) for word in words), without=_GROUPS["Verdict"])
+        links[part] = query.link_with(*(written_term(key, word) for word in words), without=_GROUPS["Verdict"])
     return links
 
 
@@ -80,4 +80,4 @@ def _facet(query: LogQuery, term: tuple[FilterKey, str], number: int, largest: i
     label = VERDICTS.get(value, value) if result else value
     share = round(100 * number / largest, 1) if largest else 0
     tone = _TONES.get(label, "") if result else "denied" if key is FilterKey.REASON else ""
-    return Facet(label, number, share, query.toggled(key, value), query.has(key, value), tone)
+    return Facet(label, number, share, query.toggle_link(key, value), query.has(key, value), tone)

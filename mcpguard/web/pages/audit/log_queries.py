@@ -29,44 +29,44 @@ class LogQuery:
     terms: tuple[WrittenTerm, ...]
 
     @classmethod
-    def of(cls, text: str) -> "LogQuery":
+    def from_text(cls, text: str) -> "LogQuery":
         return cls(text, tuple(split_terms(text)) if len(text) <= LONGEST else ())
 
     def has(self, key: FilterKey, value: str) -> bool:
         return any(_is(term, key, value) for term in self.terms)
 
-    def toggled(self, key: FilterKey, value: str) -> str:
+    def toggle_link(self, key: FilterKey, value: str) -> str:
         """Return the address with this term, or without it where it is there."""
         if self.has(key, value):
             return _address(term.written for term in self.terms if not _is(term, key, value))
-        return self.having(written_term(key, value))
+        return self.link_with(written_term(key, value))
 
-    def having(self, *written: str, without: Iterable[str] = ()) -> str:
+    def link_with(self, *written: str, without: Iterable[str] = ()) -> str:
         """Return the address with more terms, and without those with some keys."""
         kept = (term.written for term in self.terms if term.key not in {*without})
         return _address([*kept, *written])
 
-    def spanning(self, since: int, until: int) -> str:
+    def span_link(self, since: int, until: int) -> str:
         """Return the address with another span of time, in microseconds."""
-        return self.having(write(Filter((), since, until)), without=(SINCE, UNTIL))
+        return self.link_with(write(Filter((), since, until)), without=(SINCE, UNTIL))
 
     def ranges(self) -> Iterator[RangeLink]:
         times = [term.written for term in self.terms if term.key in (SINCE, UNTIL)]
         for label, ago in RANGES:
             wanted = [f"{SINCE}:{ago}"] if ago else []
-            yield RangeLink(label, self.having(*wanted, without=(SINCE, UNTIL)), times == wanted)
+            yield RangeLink(label, self.link_with(*wanted, without=(SINCE, UNTIL)), times == wanted)
 
-    def zoomed_out(self, wanted: Filter, now: int) -> str:
+    def zoom_out_link(self, wanted: Filter, now: int) -> str:
         """Return the address with a span twice as long, that ends now at the latest; "" where all time is shown."""
         if wanted.since is None:
             return ""
         until = now if wanted.until is None else min(now, wanted.until)
         more = max(0, until - wanted.since) // 2
-        return self.spanning(max(0, wanted.since - more), min(now, until + more))
+        return self.span_link(max(0, wanted.since - more), min(now, until + more))
 
     def drops(self) -> list[tuple[str, str]]:
         """Return each key of the query with the address without it."""
-        return [(key, self.having(without=(key,))) for key in dict.fromkeys(term.key for term in self.terms)]
+        return [(key, self.link_with(without=(key,))) for key in dict.fromkeys(term.key for term in self.terms)]
 
 
 def is_term(value: str) -> bool:

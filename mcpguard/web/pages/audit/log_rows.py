@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mcpguard.guard.audit.log_pages import LogRow
-from mcpguard.ledger import words
-from mcpguard.web.pages.audit.record_rows import duration, moment, row
+from mcpguard.web.pages.audit.record_rows import content_row, duration, moment, row
 from mcpguard.web.pages.audit.reply_text import error_line
 
 Said = Mapping[str, Any]
@@ -93,11 +92,11 @@ def state(said: Mapping[str, Said], reply: str = "") -> CallState:
     return CallState(word, icon, why, bool(reason), bool(not reason), duration(last.get("took_us")))
 
 
-def named(first: Said) -> str:
-    """Name what a call is of: a tool, a script, or a program."""
+def call_name(first: Said) -> str:
+    """Name what a call is of, by the content of a record: a tool, a script, or a program."""
     if first.get("kind") in ("ran", "ended_run"):
         return _of(first.get("script")) or f"program ({_of(first.get('language')) or 'unknown language'})"
-    return _of(words.what(first))
+    return content_row(first).what
 
 
 def _call(found: LogRow, first: Said, said: Mapping[str, Said]) -> CallRow:
@@ -108,8 +107,8 @@ def _call(found: LogRow, first: Said, said: Mapping[str, Said]) -> CallRow:
         moment(first.get("at")),
         state(said, found.reply),
         str(effect) if effect in ("read", "write", "destructive") else "",
-        named(first),
-        _of(words.who(first)),
+        call_name(first),
+        content_row(first).who,
     )
 
 

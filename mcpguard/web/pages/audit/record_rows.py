@@ -186,6 +186,11 @@ def row(record: Mapping[str, Any]) -> ShownRecord:
     )
 
 
+def content_row(content: Mapping[str, Any]) -> ShownRecord:
+    """Make the row of a record by its content alone, without its number."""
+    return row({"seq": 0, "pruned": False, "content": content})
+
+
 def fields(record: Json) -> list[ShownField]:
     """List every recorded field, the most important to a reader first."""
     said: Mapping[str, Any] = record["content"] or {}
