@@ -94,6 +94,7 @@ function keys(event) {
     case "k": go(-1); break;
     case "x": select(); break;
     case "a": document.querySelector("[data-select-clean]")?.click(); break;
+    case "?": document.getElementById("keys")?.showModal(); break;
     case "/": {
       const filter = document.querySelector("[data-filter]");
       if (!filter) return;
@@ -116,6 +117,33 @@ document.addEventListener("click", (event) => {
   if (!event.target.closest("[data-select-clean]")) return;
   event.preventDefault();
   for (const one of document.querySelectorAll("input[data-clean]")) one.checked = true;
+});
+
+// Ctrl-K finds a page, server, tool, agent or call by a part of its name; without scripts there is a page for that.
+const palette = document.getElementById("palette");
+let asked = 0;
+
+document.addEventListener("keydown", (event) => {
+  if (!palette || event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  event.preventDefault();
+  if (!palette.open) palette.showModal();
+  palette.querySelector("input").select();
+});
+palette?.addEventListener("input", async (event) => {
+  const place = palette.querySelector("[data-found]"), mine = ++asked;
+  try {
+    const page = await fetched(`/find?q=${encodeURIComponent(event.target.value)}`);
+    const found = page.getElementById("found");
+    if (mine === asked && found) place.replaceChildren(document.importNode(found, true));
+  } catch { /* The guard is not reachable now; the form still leads to the page. */ }
+});
+palette?.addEventListener("keydown", (event) => {
+  const links = [...palette.querySelectorAll("a")], at = links.indexOf(document.activeElement);
+  if (event.key === "Enter" && at < 0 && links.length) { event.preventDefault(); links[0].click(); return; }
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step || !links.length) return;
+  event.preventDefault();
+  (links[at + step] || palette.querySelector("input")).focus();
 });
 
 // A form is sent only once, however often its button is pressed. A checkbox in a header selects all rows.

@@ -25,6 +25,7 @@ from mcpguard.web.pages.audit.exports_page import exporting
 from mcpguard.web.pages.audit.record import record
 from mcpguard.web.pages.audit.verification import verifying
 from mcpguard.web.pages.base.console import Console
+from mcpguard.web.pages.base.find_page import find
 from mcpguard.web.pages.numbers.activity import activity
 from mcpguard.web.pages.numbers.overview import overview
 from mcpguard.web.pages.people.me import me
@@ -51,6 +52,7 @@ from mcpguard.web.views import PageViews
 SUBJECTS = (
     inbox,
     overview,
+    find,
     held_calls,
     servers,
     scripts,

@@ -51,8 +51,8 @@ class Page(HTMLParser):
         owner = said.get("form", self._form)
         match tag:
             case "form":
-                self._form = said.get("id") or said["action"]
-                self.actions[self._form] = said["action"]
+                self._form = said.get("id") or said.get("action", "")
+                self.actions[self._form] = said.get("action", "")
             case "input" if said.get("type") in ("checkbox", "radio"):
                 self._put(owner, Field(said.get("name", ""), said.get("value", "on"), said["type"], "checked" in said))
             case "input":
