@@ -53,6 +53,16 @@ async def test_exactly_what_fits_is_found(
             assert found == expected[::-1], text
 
 
+async def test_no_more_of_the_newest_are_looked_through_than_is_said(
+    store: Store, indexed: list[dict[str, Any]]
+) -> None:
+    last = max(row["seq"] for row in indexed)
+    for among in (1, 7, last, 3 * last):
+        look = partial(record_search.search, chain="a", wanted=ALL_RECORDS, start=None, limit=1000, newest_first=True)
+        found = [record.seq for record in (await ask(store, partial(look, among=among))).records]
+        assert found == [row["seq"] for row in indexed if row["seq"] > last - among][::-1]
+
+
 async def test_what_comes_later_is_found_from_where_it_ended(store: Store) -> None:
     made = rows(20)
     look = partial(record_search.search, chain="a", wanted=parse("server:*", 0), limit=100, newest_first=False)

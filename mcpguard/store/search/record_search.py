@@ -44,15 +44,18 @@ def search(
     limit: int,
     newest_first: bool,
     upto: int | None = None,
+    among: int | None = None,
     patience: Callable[[], bool] = lambda: True,
 ) -> FoundRecords:
     """Return up to `limit` records beyond the number `start` (None: from the end, or the beginning), none beyond
-    `upto`. After each query `patience` is asked whether there is time for another."""
+    `upto`, and only of the newest `among` that may match. After each query `patience` is asked whether there is time
+    for another."""
     fits = Conditions(connection, chain, wanted)
     span = fits.span()
     if span is None:
         return FoundRecords((), start or 0, ended=True)
     low, high = span[0], span[1] if upto is None else min(span[1], upto)
+    low = low if among is None else max(low, high - among + 1)
     if newest_first:
         high = high if start is None else min(high, start - 1)
     else:
