@@ -24,6 +24,7 @@ from mcpguard.guard.calls.explanation import is_anybody
 from mcpguard.guard.calls.handle import Calls
 from mcpguard.guard.calls.holds.held_calls import HeldCalls
 from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
+from mcpguard.guard.calls.holds.hold_context import HoldContexts
 from mcpguard.guard.calls.holds.hold_rules import HoldRules
 from mcpguard.guard.calls.holds.open_holds import Tickets
 from mcpguard.guard.calls.holds.waiting_call import WaitingCalls
@@ -157,7 +158,7 @@ async def assemble(
         review=Review(admission, decisions, inspecting, queries),
         own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote), programs, scripts),
         judging=judge,
-        held=HeldCalls(answering, registry, store, ledger.chain.id),
+        held=_held(answering, registry, store, ledger, clock),
         staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id, here.cost),
         heard=heard,
         proof=_proof(settings, signing, ledger, clock),
@@ -173,6 +174,11 @@ async def _callers(
     callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
     await callers.load(store.readers)
     return callers
+
+
+def _held(answering: HoldAnswers, registry: Registry, store: Store, ledger: Ledger, clock: Clock) -> HeldCalls:
+    chain = ledger.chain.id
+    return HeldCalls(answering, HoldContexts(registry, store, chain, clock), registry, store, chain)
 
 
 def _budgets(settings: Settings, clock: Clock) -> CallBudgets:

@@ -75,6 +75,7 @@ def main(folder: Path) -> None:
         seeding.callers()
         seeding.calls(CALLS)
         seeding.decisions()
+        seeding.answers()
         with seeding.held(), sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=locate(), args=ARGUMENTS)
             for scheme, width in LOOKS:

@@ -28,6 +28,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, s
         seeding.callers()
         seeding.calls(30)
         seeding.decisions()
+        seeding.answers()
         with seeding.held():
             yield guard, shown
 

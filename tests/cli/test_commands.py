@@ -180,8 +180,8 @@ COMMANDS = {
     ("held",): {"list", "show", "allow", "deny"},
     ("held", "list"): {"--config", "--data-dir", "--output"},
     ("held", "show"): {"ID", "--config", "--data-dir", "--output"},
-    ("held", "allow"): {"ID", "--reason", "--config", "--data-dir", "--output"},
-    ("held", "deny"): {"ID", "--reason", "--config", "--data-dir", "--output"},
+    ("held", "allow"): {"ID", "--reason", "--usual", "--config", "--data-dir", "--output"},
+    ("held", "deny"): {"ID", "--reason", "--usual", "--config", "--data-dir", "--output"},
     ("server",): {
         "list",
         "show",

@@ -77,6 +77,8 @@ def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
     assert call["arguments"] == {"name": "plan"}
     shown = desk.done("held", "show", call["id"])
     assert "the plan is done" in shown
+    assert "high: destructive; not allowed in the last 90 days" in shown
+    assert "notes:write_note" in shown, "what its caller did before"
     assert inert(shown)
     assert call["id"] in desk.done("held", "list")
     assert "may be called once" in desk.done("held", "allow", call["id"], "--reason", "it is done indeed")
@@ -88,19 +90,23 @@ def test_a_call_is_held_allowed_made_once_and_held_again(desk: Desk) -> None:
     again = Deleting(desk)
     other = waiting(desk)
     assert other["id"] != call["id"], "what was allowed once is asked anew"
-    assert "is denied" in desk.done("held", "deny", other["id"], "--reason", "once is enough")
+    shown = desk.done("held", "show", other["id"])
+    assert "1 in 90 days, 1 allowed in this version" in shown
+    assert "allowed for bot by uid:" in shown
+    assert "the same arguments" in shown
+    assert "is denied" in desk.done("held", "deny", other["id"], "--usual", "other", "--reason", "once is enough")
     ended = again.ended()
     assert ended.returncode == 1
-    assert "once is enough" in ended.stdout
+    assert "Other: once is enough" in ended.stdout
     refused = desk("call", "destructive", "notes:delete_note", "--args", PLAN)
     assert refused.exit_code == 1
-    assert 'A reviewer denied this call. Reviewer: "once is enough".' in refused.stdout
+    assert 'A reviewer denied this call. Reviewer: "Other: once is enough".' in refused.stdout
 
     records = said(desk.guard.data_dir / "mcpguard.db")
     answers = [record for record in records if record["kind"] == "decided" and "ticket" in record]
     assert [(record["answer"], record["ticket"], record["why"]) for record in answers] == [
         ("allow", call["id"], "it is done indeed"),
-        ("deny", other["id"], "once is enough"),
+        ("deny", other["id"], "Other: once is enough"),
     ]
     assert all(record["by"].startswith("uid:") for record in answers)
     opened = [record for record in records if record["kind"] == "opened" and record["name"] == "delete_note"]
@@ -133,5 +139,8 @@ def test_whoever_answers_must_say_why(desk: Desk) -> None:
     blank = desk("held", "allow", call["id"], "--reason", "  ")
     assert (blank.exit_code, "must not be blank" in blank.stderr) == (1, True)
     assert waiting(desk)["id"] == call["id"]
-    desk.done("held", "deny", call["id"], "--reason", "no")
+    wrong = desk("held", "allow", call["id"], "--usual", "injected")
+    assert (wrong.exit_code, "a reason to deny a call" in wrong.stderr) == (1, True)
+    assert waiting(desk)["id"] == call["id"]
+    desk.done("held", "deny", call["id"], "--usual", "injected")
     assert deleting.ended().returncode == 1

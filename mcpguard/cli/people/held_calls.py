@@ -2,19 +2,26 @@
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated, Any, Final
 
 import typer
 
+from mcpguard.cli.people.held_context import context_rows
 from mcpguard.cli.servers.server_tables import finding_line
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, moment, print_answer, print_json, print_table
 from mcpguard.cli.shared.guard_client import GuardClient
 from mcpguard.cli.shared.options import Reason
+from mcpguard.domain.calls.usual_reasons import UsualReason
 
 app = typer.Typer(no_args_is_help=True, help="Calls held for approval: list, allow and deny them.")
 HELD: Final = "/api/v1/held"
 HEAD: Final = ("id", "state", "expires (UTC)", "caller", "requests", "effect", "agent's reason")
 NONE: Final = "No call is held. The setting holds.calls says which calls are."
+Usual = Annotated[
+    UsualReason | None,
+    typer.Option("--usual", metavar="CODE", help="A usual reason, recorded before the text: " + ", ".join(UsualReason)),
+]
 Ticket = Annotated[str, typer.Argument(metavar="ID", help="The id of the held call.")]
 
 
@@ -32,29 +39,41 @@ def list_(config: Config = None, data_dir: DataDir = None, output: As = Output.T
 
 @app.command()
 def show(ticket: Ticket, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
-    """Show a held call, with its arguments."""
+    """Show a held call: its arguments, its risk, what its caller did lately, and earlier answers to its like."""
     call = GuardClient.from_options(config, data_dir).get(f"{HELD}/{ticket}")
     if output is Output.JSON:
         print_json(call)
     else:
-        print_table(("field", "value"), _rows(call))
+        print_table(("field", "value"), chain(_rows(call), context_rows(call["context"])))
 
 
 @app.command()
 def allow(
-    ticket: Ticket, reason: Reason, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
+    ticket: Ticket,
+    reason: Reason = "",
+    usual: Usual = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Allow the call, once. It is made now if its agent still waits, or else when the agent repeats it."""
-    call = GuardClient.from_options(config, data_dir).send("POST", f"{HELD}/{ticket}/allow", {"why": reason})
+    body = _reasoned(usual, reason)
+    call = GuardClient.from_options(config, data_dir).send("POST", f"{HELD}/{ticket}/allow", body)
     print_answer(output, call, f"{_name(call)} may be called once, until {moment(call['until'])} UTC")
 
 
 @app.command()
 def deny(
-    ticket: Ticket, reason: Reason, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
+    ticket: Ticket,
+    reason: Reason = "",
+    usual: Usual = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
 ) -> None:
     """Deny the call. The agent gets the reason."""
-    call = GuardClient.from_options(config, data_dir).send("POST", f"{HELD}/{ticket}/deny", {"why": reason})
+    body = _reasoned(usual, reason)
+    call = GuardClient.from_options(config, data_dir).send("POST", f"{HELD}/{ticket}/deny", body)
     print_answer(output, call, f"{_name(call)} is denied; the same call is refused until {moment(call['until'])} UTC")
 
 
@@ -91,6 +110,13 @@ def _rows(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if call["by"]:
         yield "answered by", call["by"]
         yield "reason", call["why"]
+
+
+def _reasoned(usual: UsualReason | None, reason: str) -> dict[str, str]:
+    """The body of an answer. One of the two is required."""
+    if usual is None and not reason:
+        raise typer.BadParameter("give a reason, a usual one with --usual, or both", param_hint="--reason")
+    return {"why": reason} | ({"reason": usual.value} if usual else {})
 
 
 def _arguments(arguments: Any) -> str:  # noqa: ANN401 - JSON

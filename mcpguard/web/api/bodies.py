@@ -1,9 +1,9 @@
 """The request bodies and their fields. Unknown fields are rejected, and values are not converted."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
 
 from mcpguard.codec import globs
@@ -11,6 +11,7 @@ from mcpguard.codec.canonical import LARGEST
 from mcpguard.codec.capability_keys import parse_key
 from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
 from mcpguard.domain.asks import AskKind
+from mcpguard.domain.calls.usual_reasons import UsualReason
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import LONGEST_WHY, SERVER_ITSELF, Approval, CapabilityKey, ReviewedVersions
 from mcpguard.domain.grants import USUAL_SECONDS
@@ -72,6 +73,24 @@ class WhyBody(ApiBody):
     model_config = example({"why": "nobody needs it any more"})
 
     why: Reason
+
+
+class HeldAnswerBody(ApiBody):
+    """The reason of an answer to a held call: a usual one, a text, or both."""
+
+    model_config = example({"reason": "ticket", "why": "OPS-2291"})
+
+    reason: Annotated[
+        UsualReason | None,
+        Field(description="A usual reason. It is recorded as the first words of the reason, before `why`."),
+    ] = None
+    why: Text = ""
+
+    @model_validator(mode="after")
+    def _is_said(self) -> Self:
+        if self.reason is None:
+            _not_blank(self.why)
+        return self
 
 
 class InspectionBody(ApiBody):

@@ -42,6 +42,12 @@ ASKED: Final = (
     ("nightly-report", "slack:create_message", "Tell #releases that 4.2.0 is out"),
 )
 """Calls that wait for a person: whose, of what, and why."""
+ANSWERED: Final = (
+    ("nightly-report", "slack:create_message", "Tell #releases that 4.1.9 is out", "allow", "expected", ""),
+    ("nightly-report", "slack:create_message", "Mail it to press@elsewhere.example", "deny", "no_ticket", ""),
+    ("claude-code.build-7", "postgres-prod:delete_row", "Remove a test row", "allow", "ticket", "OPS-2188"),
+)
+"""Calls that waited before: whose, of what, why, and what was answered for which reason."""
 REASONS: Final = ("Look what is open before the release", "Ticket OPS-2291", "Keep the board as it is", "")
 
 
@@ -113,6 +119,15 @@ class Seeding:
                     await self._call(http, caller, tool, REASONS[at % len(REASONS)])
 
         _alone(make)
+
+    def answers(self) -> None:
+        """Calls that waited and were answered, one after the other."""
+        for caller, tool, why, answer, reason, note in ANSWERED:
+            thread = threading.Thread(target=self._made, args=(caller, tool, why), daemon=True)
+            thread.start()
+            (call,) = until(self._waiting, "the call waits")
+            self._told("POST", f"/held/{call['id']}/{answer}", {"reason": reason, "why": note})
+            thread.join(PATIENCE)
 
     @contextmanager
     def held(self) -> Iterator[None]:

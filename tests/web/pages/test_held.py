@@ -74,6 +74,45 @@ async def test_a_call_is_allowed_in_the_browser_and_made_once(tmp_path: Path) ->
         assert (record["by"].rpartition(" ")[2], record["via"], record["why"]) == ("(ada)", "console", "it is right")
 
 
+async def test_a_usual_reason_is_enough_and_is_recorded_in_words(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        assert (await at.answer("allow", reason="expected", why="")).status_code == 303
+        await at.reply()
+        (record,) = [each for each in at.guard.said() if each.get("answer") == "allow"]
+        assert record["why"] == "Expected"
+
+
+async def test_what_is_known_of_the_call_is_on_its_card(tmp_path: Path) -> None:
+    async with desk(tmp_path, text="mail it to eve@evil.com") as at:
+        page = text((await at.get("/held")).text)
+        assert "High risk read · not allowed in the last 90 days · names eve@evil.com" in page
+        assert "This caller, last 10 minutes No other call." in page
+        assert "Calls like it, 90 days None was answered." in page
+        assert '"name": "echo"' in page, "all that is sent is there"
+        await at.answer("allow", reason="other", why=f"looked at {HOSTILE}")
+        await at.reply()
+        making = Making(at.guard.client(), {"text": "mail it to bob@evil.com"})
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(making)
+            at.ticket = (await held(at.guard))["id"]
+            again = await at.get(f"/held/{at.ticket}")
+            page = text(again.text)
+            assert "Low risk read · allowed once in 90 days, always for this caller · names bob@evil.com" in page
+            assert "1 answer , 1 allowed in this version" in page
+            assert "Compared with the last one allowed" in page
+            assert "[removed: eve ] [added: bob ] @evil.com" in page
+            assert not any(each in again.text for each in ("<script>alert", "\u202e", "\u200b"))
+            tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(("words", "look"), [("mail it to eve@evil.com", "btn main"), ("hello", "btn")])
+async def test_deny_comes_first_and_is_filled_where_the_risk_is_high(words: str, look: str, tmp_path: Path) -> None:
+    button = '<button type="submit" class="{}" name="answer" value="{}">'
+    async with desk(tmp_path, text=words) as at:
+        page = (await at.get("/held")).text
+        assert 0 < page.index(button.format(look, "deny")) < page.index(button.format("btn", "allow"))
+
+
 async def test_what_would_be_sent_beside_the_arguments_is_shown(tmp_path: Path) -> None:
     script = Script()
     async with guarded(tmp_path, script, **HELD) as guard, anyio.create_task_group() as tasks:
@@ -98,6 +137,9 @@ async def test_a_call_is_denied_and_its_agent_told_why(tmp_path: Path) -> None:
     ("sent", "status", "why"),
     [
         ({"why": ""}, 422, "A decision needs a reason."),
+        ({"why": "", "reason": "other"}, 422, "“Other” needs a note."),
+        ({"reason": "injected"}, 422, "is a reason to deny a call"),
+        ({"reason": "whatever"}, 422, "The usual reasons are expected"),
         ({"why": "x" * 2001}, 422, "The reason is longer than 2000 characters."),
         ({"seen": ""}, 428, "reload the page"),
         ({"seen": "waiting-1"}, 409, "changed while you were reading"),

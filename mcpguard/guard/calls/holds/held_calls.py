@@ -10,27 +10,31 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from mcpguard.codec.strict import parse
-from mcpguard.domain.calls.holds import HeldCall
+from mcpguard.domain.calls.holds import HeldCall, HoldState
 from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.json import Json
 from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
+from mcpguard.guard.calls.holds.hold_context import HoldContexts
+from mcpguard.guard.calls.holds.sent_parameters import sent_parameters
 from mcpguard.guard.servers.registry import Registry
 from mcpguard.inspection.definitions.told_findings import finding_with_reason
 from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.store import Store
 from mcpguard.store.rows import records
 
-DEEPEST: Final = 200
-"""The arguments of a call are never nested deeper (settings `limits.depth`)."""
+MOST_IN_CONTEXT: Final = 50
+"""Held calls whose context is read at once; the others have it alone."""
 
 
 class HeldCalls:
     """The held calls: those that wait, that are allowed and not yet made, and that were denied lately."""
 
-    def __init__(self, answering: HoldAnswers, registry: Registry, store: Store, chain: str) -> None:
+    def __init__(
+        self, answering: HoldAnswers, contexts: HoldContexts, registry: Registry, store: Store, chain: str
+    ) -> None:
         self._answering = answering
+        self._contexts = contexts
         self._registry = registry
         self._store = store
         self._chain = chain
@@ -47,6 +51,17 @@ class HeldCalls:
     async def one(self, ticket: str) -> Json:
         """One held call as JSON. Raises Unknown."""
         return await self._alone(self._answering.get(ticket))
+
+    async def every_in_context(self) -> list[Json]:
+        """All held calls as JSON, the oldest first. Those that wait have a `context`, None beyond the first of them."""
+        return await self._in_context(self._answering.every())
+
+    async def one_in_context(self, ticket: str) -> Json:
+        """One held call as JSON, with its `context`. Raises Unknown."""
+        hold = self._answering.get(ticket)
+        bodies = await self._bodies([hold])
+        contexts = await self._contexts.contexts([hold], bodies)
+        return {**self._as_json(hold, bodies[ticket]), "context": contexts[ticket]}
 
     def tag(self, ticket: str) -> str:
         """The tag of a held call as it is now. Raises Unknown."""
@@ -70,11 +85,20 @@ class HeldCalls:
         return shown
 
     async def _shown(self, holds: Sequence[HeldCall]) -> list[Json]:
-        read = partial(_arguments, self._chain, [hold.id for hold in holds])
-        given = await self._store.readers.run(read) if holds else {}
-        return [self._as_json(hold, given.get(hold.id)) for hold in holds]
+        bodies = await self._bodies(holds)
+        return [self._as_json(hold, bodies[hold.id]) for hold in holds]
 
-    def _as_json(self, hold: HeldCall, arguments: bytes | None) -> Json:
+    async def _in_context(self, holds: Sequence[HeldCall]) -> list[Json]:
+        bodies = await self._bodies(holds)
+        waiting = [hold for hold in holds if hold.state is HoldState.WAITING][:MOST_IN_CONTEXT]
+        contexts = await self._contexts.contexts(waiting, bodies) if waiting else {}
+        return [{**self._as_json(hold, bodies[hold.id]), "context": contexts.get(hold.id)} for hold in holds]
+
+    async def _bodies(self, holds: Sequence[HeldCall]) -> dict[str, bytes | None]:
+        read = partial(_bodies, self._chain, [hold.id for hold in holds])
+        return await self._store.readers.run(read) if holds else {}
+
+    def _as_json(self, hold: HeldCall, params: bytes | None) -> Json:
         asking, capability = hold.asking, hold.capability
         # The findings as they are now: a reviewer decides with what is known today.
         known = self._registry.find(capability.server)
@@ -100,7 +124,7 @@ class HeldCalls:
             "because": asking.because,
             "run": asking.run or None,
             "program": [each.as_json() for each in asking.program],
-            **_read(arguments),
+            **sent_parameters(params),
             "findings": [finding_with_reason(finding) for finding in found],
             "by": hold.by or None,
             "why": hold.why or None,
@@ -112,15 +136,5 @@ def tag(state: str, until: int) -> str:
     return f"{state}-{until}"
 
 
-def _arguments(chain: str, entries: Sequence[str], connection: Connection) -> dict[str, bytes | None]:
+def _bodies(chain: str, entries: Sequence[str], connection: Connection) -> dict[str, bytes | None]:
     return {entry: records.body_of(connection, chain, entry, RecordKind.OPENED) for entry in entries}
-
-
-def _read(params: bytes | None) -> Json:
-    """The arguments of a call, or all its parameters where it has no `arguments`, and `_meta`. None where they are not
-    kept, because they are too large or the setting says so."""
-    said = None if params is None else parse(params, max_bytes=len(params), max_depth=DEEPEST)
-    if not isinstance(said, dict):
-        return {"arguments": said, "meta": None}
-    rest = {name: value for name, value in said.items() if name != "_meta"}
-    return {"arguments": rest.get("arguments", rest), "meta": said.get("_meta")}

@@ -102,7 +102,15 @@ class AdditionsAnswer(ApiAnswer):
     more: int
 
 
-class DifferenceAnswer(ApiAnswer):
+class ChangesAnswer(ApiAnswer):
+    """What differs between two values: definitions, or the arguments of two calls."""
+
+    changes: list[ShownChange]
+    complete: bool
+    left_out: list[str]
+
+
+class DifferenceAnswer(ChangesAnswer):
     """How two versions of a definition differ."""
 
     server: str
@@ -110,9 +118,6 @@ class DifferenceAnswer(ApiAnswer):
     name: str
     before: Fingerprint
     after: Fingerprint
-    changes: list[ShownChange]
-    complete: bool
-    left_out: list[str]
     text: str
     additions: AdditionsAnswer
     findings: FindingsDifferAnswer

@@ -6,12 +6,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from mcpguard.domain.decisions import Decision
+from mcpguard.domain.calls.usual_reasons import written_reason
+from mcpguard.domain.decisions import Answer, Decision
 from mcpguard.domain.people import Right
 from mcpguard.guard.calls.holds.held_calls import tag
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.answers import HeldCallAnswer, HeldCallsAnswer
-from mcpguard.web.api.bodies import WhyBody
+from mcpguard.web.api.answers import HeldCallAnswer, HeldCallInContextAnswer, HeldCallsAnswer
+from mcpguard.web.api.bodies import HeldAnswerBody
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
@@ -23,8 +24,9 @@ def held_calls(guard: Guard) -> APIRouter:
     router = api_router("held calls", "/held")
     decide = [may(Right.DECIDE)]
 
-    def decided(request: Request, ticket: str, why: str) -> Decision:
-        return Decision(bind_to_if_match(request, actor(request, guard), partial(guard.held.tag, ticket)), why)
+    def decided(request: Request, ticket: str, body: HeldAnswerBody, answer: Answer) -> Decision:
+        by = bind_to_if_match(request, actor(request, guard), partial(guard.held.tag, ticket))
+        return Decision(by, written_reason(body.reason or "", body.why, answer))
 
     def shown(call: dict[str, Any]) -> JSONResponse:
         """Answer with a call and the ETag of its state when it was read, which may have changed since."""
@@ -36,19 +38,21 @@ def held_calls(guard: Guard) -> APIRouter:
         found, after = page(await guard.held.every(), lambda call: str(call["id"]), limit, cursor)
         return JSONResponse({"held": list(found), "next": after})
 
-    @router.get("/{ticket}", dependencies=[may(Right.AUDIT)], response_model=HeldCallAnswer, openapi_extra=SHOWN)
+    @router.get(
+        "/{ticket}", dependencies=[may(Right.AUDIT)], response_model=HeldCallInContextAnswer, openapi_extra=SHOWN
+    )
     async def one(ticket: str) -> JSONResponse:
-        """Get one held call."""
-        return shown(await guard.held.one(ticket))
+        """Get one held call: its risk, what its caller did lately, and the answers to earlier ones like it."""
+        return shown(await guard.held.one_in_context(ticket))
 
     @router.post("/{ticket}/allow", dependencies=decide, response_model=HeldCallAnswer, openapi_extra=AS_SEEN | SHOWN)
-    async def allow(request: Request, ticket: str, body: WhyBody) -> JSONResponse:
+    async def allow(request: Request, ticket: str, body: HeldAnswerBody) -> JSONResponse:
         """Allow a held call once: now if its agent still waits, otherwise when it makes the same call again."""
-        return shown(await guard.held.allow(ticket, decided(request, ticket, body.why)))
+        return shown(await guard.held.allow(ticket, decided(request, ticket, body, Answer.ALLOW)))
 
     @router.post("/{ticket}/deny", dependencies=decide, response_model=HeldCallAnswer, openapi_extra=AS_SEEN | SHOWN)
-    async def deny(request: Request, ticket: str, body: WhyBody) -> JSONResponse:
+    async def deny(request: Request, ticket: str, body: HeldAnswerBody) -> JSONResponse:
         """Deny a held call, or revoke its approval. The agent is told the reason."""
-        return shown(await guard.held.deny(ticket, decided(request, ticket, body.why)))
+        return shown(await guard.held.deny(ticket, decided(request, ticket, body, Answer.DENY)))
 
     return router

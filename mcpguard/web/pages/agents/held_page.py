@@ -1,19 +1,16 @@
 """`/held`: calls that are held for approval, each with everything that it takes to answer it."""
 
-from collections import Counter
-
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from mcpguard.domain.decisions import Actor, Decision, Unknown
-from mcpguard.domain.findings import Severity
+from mcpguard.domain.calls.usual_reasons import written_reason
+from mcpguard.domain.decisions import Actor, Answer, Decision, Unknown
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
-from mcpguard.guard.calls.holds.held_calls import tag
 from mcpguard.guard.guard import Guard
-from mcpguard.inspection.diff import clipping
 from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
+from mcpguard.web.pages.agents.held_cards import card
 from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
 
@@ -29,7 +26,7 @@ def held_calls(guard: Guard, desk: Console) -> APIRouter:
     ) -> Response:
         """Show all held calls, or one; what was typed stays at the one that was answered."""
         try:
-            every = [await guard.held.one(ticket)] if ticket else await guard.held.every()
+            every = [await guard.held.one_in_context(ticket)] if ticket else await guard.held.every_in_context()
         except Unknown:
             return desk.page(request, "held", "held_gone.html", 404, ticket=ticket)
         cards = [card(call) for call in every]
@@ -40,7 +37,12 @@ def held_calls(guard: Guard, desk: Console) -> APIRouter:
             problem.status,
             waiting=[each for each in cards if each["state"] == "waiting"],
             answered=[each for each in cards if each["state"] != "waiting"],
-            said={"why": given.one("why"), "problem": problem.sentence, "ticket": ticket},
+            said={
+                "why": given.one("why"),
+                "reason": given.one("reason"),
+                "problem": problem.sentence,
+                "ticket": ticket,
+            },
             alone=bool(ticket),
         )
 
@@ -58,7 +60,8 @@ def held_calls(guard: Guard, desk: Console) -> APIRouter:
             resting = desk.bind_to_page(by, given, lambda: guard.held.tag(ticket))
             allows = given.one("answer") == "allow"
             answered = guard.held.allow if allows else guard.held.deny
-            call = await answered(ticket, Decision(resting, given.one("why")))
+            why = written_reason(given.one("reason"), given.one("why"), Answer.ALLOW if allows else Answer.DENY)
+            call = await answered(ticket, Decision(resting, why))
             return "/held", _done(call, allows=allows)
 
         async def again(given: SentForm, problem: PageProblem) -> Response:
@@ -67,17 +70,6 @@ def held_calls(guard: Guard, desk: Console) -> APIRouter:
         return await desk.carried_out(request, work, again)
 
     return router
-
-
-def card(call: Json) -> Json:
-    """Return a held call with its tag, its arguments and `_meta` as text (empty if there are none), and its number of
-    findings.
-    """
-    written = "" if call["arguments"] is None else clipping.value_as_text(call["arguments"])
-    beside = "" if call["meta"] is None else clipping.value_as_text(call["meta"])
-    counts = Counter(finding["severity"] for finding in call["findings"])
-    ordered = [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]]
-    return {**call, "tag": tag(call["state"], call["until"]), "written": written, "beside": beside, "counts": ordered}
 
 
 def _done(call: Json, *, allows: bool) -> DoneNotice:

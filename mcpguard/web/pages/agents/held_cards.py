@@ -1,0 +1,90 @@
+"""Held calls as cards of a page: each call with the links and texts that its card shows."""
+
+from collections import Counter
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from mcpguard.codec.filters import write
+from mcpguard.domain.calls.records import RecordKind
+from mcpguard.domain.calls.usual_reasons import UsualReason
+from mcpguard.domain.decisions import Answer
+from mcpguard.domain.filters import Filter, FilterKey, FilterTerm
+from mcpguard.domain.findings import Severity
+from mcpguard.domain.json import Json
+from mcpguard.guard.calls.holds.held_calls import tag
+from mcpguard.inspection.diff.clipping import value_as_text
+
+MOST_SHOWN: Final = 8
+"""Calls and answers that a card lists; a link leads to all of them."""
+TONES: Final = {"high": "critical", "medium": "medium", "low": "low"}
+"""The tone and icon of each level of risk."""
+_VERDICTS: Final = {"allow": ("allowed", "Allowed"), "hold": ("held", "Held"), "deny": ("blocked", "Denied")}
+_ANSWERS: Final = {Answer.ALLOW.value: ("approved", "Allowed"), Answer.DENY.value: ("blocked", "Denied")}
+_UNKNOWN: Final = ("unknown", "Unknown")
+
+
+def card(call: Json) -> Json:
+    """Return a held call with its tag, its arguments and all that is sent as text (empty if there are none), its
+    context, its number of findings and the usual reasons for answering it.
+    """
+    counts = Counter(finding["severity"] for finding in call["findings"])
+    context = call.get("context")
+    return {
+        **call,
+        "tag": tag(call["state"], call["until"]),
+        "written": _as_text(call["arguments"]),
+        "beside": _as_text(call["meta"]),
+        "all": _as_text(call["sent"]),
+        "counts": [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]],
+        "context": None if context is None else _shown_context(call, context),
+        "reasons": usual_reasons(waits=call["state"] == "waiting"),
+    }
+
+
+def usual_reasons(*, waits: bool) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the usual reasons as groups of codes and labels. An approval can only be revoked."""
+    answers = {"To deny": Answer.DENY, "To allow": Answer.ALLOW, "Either": None}
+    return [
+        (title, [(each.value, _label(each)) for each in UsualReason if each.answer is answer])
+        for title, answer in answers.items()
+        if waits or answer is not Answer.ALLOW
+    ]
+
+
+def _label(reason: UsualReason) -> str:
+    return f"{reason.text}, see note" if reason.needs_note else reason.text
+
+
+def _as_text(value: Any) -> str:  # noqa: ANN401 - JSON
+    return "" if value is None else value_as_text(value)
+
+
+def _shown_context(call: Json, context: Json) -> Json:
+    recent, past = context["recent"], context["precedents"]
+    calls = [{**each, "shown": _VERDICTS.get(each["verdict"], _UNKNOWN)} for each in recent["calls"][:MOST_SHOWN]]
+    answers = [{**each, "shown": _ANSWERS.get(each["answer"], _UNKNOWN)} for each in past["answers"][:MOST_SHOWN]]
+    made = Filter((_term(FilterKey.CALLER, call["caller"]["id"]), _kind(RecordKind.OPENED)), since=recent["since"])
+    its = (_term(FilterKey.SERVER, call["server"]), _term(FilterKey.NAME, call["name"]), _kind(RecordKind.DECIDED))
+    return {
+        **context,
+        "tone": TONES[context["risk"]["level"]],
+        "calls": calls,
+        "made": len(recent["calls"]),
+        "made_at": _audit(made),
+        "answers": answers,
+        "answered": len(past["answers"]),
+        "answered_at": _audit(Filter(its, since=past["since"])),
+    }
+
+
+def _term(key: FilterKey, value: str) -> FilterTerm:
+    return FilterTerm(key, (value,))
+
+
+def _kind(kind: RecordKind) -> FilterTerm:
+    return _term(FilterKey.KIND, kind.value)
+
+
+def _audit(wanted: Filter) -> str:
+    """Return the URL of the audit log with a filter."""
+    return "/audit?" + urlencode({"q": write(wanted)})
