@@ -223,6 +223,16 @@ holds = Table(
 `said`: what is shown of it, as JSON; none of it is compared.
 """
 
+allowances = Table(
+    "allowances",
+    TABLES,
+    Column("id", String(36), primary_key=True),
+    Column("until", BigInteger, nullable=False),
+    Column("calls_left", Integer, nullable=False),
+    Column("said", LargeBinary, nullable=False),
+)
+"""An allowance that has not ended (`domain/calls/allowances.py`). `said`: the rest of it, as JSON."""
+
 scripts = Table(
     "scripts",
     TABLES,
