@@ -3,9 +3,6 @@
 None is made twice, none unrecorded, and what a person allowed is not lost.
 """
 
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,7 @@ from mcpguard.codec.refusals import refusal_facts
 from mcpguard.domain.decisions import Stale
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.store.rows.tables import upstreams
-from tests.gate import Gate
+from tests.attacks.unwritable import nothing_can_be_written, recovered
 from tests.gateway.granting import granted
 from tests.gateway.guard_face import agent
 from tests.gateway.holding import HELD, Making, allowed, calls, moves, refusal, until
@@ -28,22 +25,6 @@ from tests.simulators.script import Script
 
 pytestmark = pytest.mark.anyio
 AT_ONCE: dict[str, Any] = {"holds__wait_seconds": 0, "store__busy_timeout": 0.1, **HELD}
-
-
-@contextmanager
-def nothing_can_be_written(guard: Gate) -> Iterator[None]:
-    """Somebody else holds the database."""
-    with sqlite3.connect(guard.now.settings.data_dir / "mcpguard.db", isolation_level=None) as other:
-        other.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        finally:
-            other.execute("ROLLBACK")
-
-
-async def recovered(guard: Gate) -> None:
-    while not guard.now.guard.readiness().ready:
-        await guard.clock.advance(1)
 
 
 async def test_what_cannot_be_recorded_is_put_to_nobody(tmp_path: Path) -> None:
