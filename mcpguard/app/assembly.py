@@ -22,10 +22,12 @@ from mcpguard.guard.callers.callers import Callers, anonymous
 from mcpguard.guard.callers.grants import CallerGrants
 from mcpguard.guard.calls.explanation import is_anybody
 from mcpguard.guard.calls.handle import Calls
+from mcpguard.guard.calls.holds.allowances import Allowances
 from mcpguard.guard.calls.holds.held_calls import HeldCalls
 from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
 from mcpguard.guard.calls.holds.hold_context import HoldContexts
 from mcpguard.guard.calls.holds.hold_rules import HoldRules
+from mcpguard.guard.calls.holds.open_allowances import OpenAllowances
 from mcpguard.guard.calls.holds.open_holds import Tickets
 from mcpguard.guard.calls.holds.waiting_call import WaitingCalls
 from mcpguard.guard.calls.judgement import CallJudge
@@ -129,9 +131,8 @@ async def assemble(
     admission = Admission(standings, fingerprints, new_id, clock)
     decisions = Decisions(standings, effects, new_id, Screening(settings.screening.mode), fingerprints)
     callers = await _callers(settings, store, clock, given, cutting)
-    demanding = HoldRules(Tickets(digesting), settings.holds)
+    demanding = HoldRules(Tickets(digesting), OpenAllowances(digesting, clock), settings.holds)
     answering = HoldAnswers(demanding.tickets, registry, publisher, callers, ledger, clock, new_id, settings.holds)
-    await answering.load(store.readers)
     judge, explaining = CallJudge(servers, demanding, callers.holds), CallJudge(servers, demanding, is_anybody)
     inspections = InspectionRecords(standings, LastWords(registry, reach.mark, reach.wrote), clock)
     seconds, budgets = settings.definitions.confirm_seconds, _budgets(settings, clock)
@@ -158,7 +159,7 @@ async def assemble(
         review=Review(admission, decisions, inspecting, queries),
         own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote), programs, scripts),
         judging=judge,
-        held=_held(answering, registry, store, ledger, clock),
+        held=await _held(demanding, answering, registry, publisher, callers, ledger, store, new_id),
         staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id, here.cost),
         heard=heard,
         proof=_proof(settings, signing, ledger, clock),
@@ -176,9 +177,23 @@ async def _callers(
     return callers
 
 
-def _held(answering: HoldAnswers, registry: Registry, store: Store, ledger: Ledger, clock: Clock) -> HeldCalls:
+async def _held(
+    demanding: HoldRules,
+    answering: HoldAnswers,
+    registry: Registry,
+    publisher: Publisher,
+    callers: Callers,
+    ledger: Ledger,
+    store: Store,
+    new_id: Ids,
+) -> HeldCalls:
+    """Return the held calls and allowances, read from the store: what was held before a restart can be answered."""
+    await answering.load(store.readers)
+    allowances = Allowances(demanding.allowances, answering, registry, publisher, callers, ledger, new_id)
+    await allowances.load(store.readers)
     chain = ledger.chain.id
-    return HeldCalls(answering, HoldContexts(registry, store, chain, clock), registry, store, chain)
+    contexts = HoldContexts(registry, store, chain, demanding.allowances.clock)
+    return HeldCalls(answering, allowances, contexts, registry, store, chain)
 
 
 def _budgets(settings: Settings, clock: Clock) -> CallBudgets:

@@ -71,7 +71,9 @@ GROUPS: Final = {
     "code": CommandEntry("agents.code", "Programs that call many tools, as an agent runs them."),
     "config": CommandEntry("config", "Show, check and confirm the settings."),
     "db": CommandEntry("db", "Upgrade and back up the database."),
-    "held": CommandEntry("people.held_calls", "Calls held for approval: list, allow and deny them."),
+    "held": CommandEntry(
+        "people.held_calls", "Calls held for approval: list, allow and deny them, or allow their like for a time."
+    ),
     "operator": CommandEntry("people.operator", "API tokens, with which programs act for users on the guard's API."),
     "server": CommandEntry("servers.server", "The MCP servers behind the guard."),
     "tool": CommandEntry("servers.tool", "The tools of servers, or other capabilities with --kind."),

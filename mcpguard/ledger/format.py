@@ -95,6 +95,7 @@ def opening_fields(opening: Opening) -> dict[str, Scalar]:
         trace=opening.trace,
         continues=opening.continues,
         ticket=opening.ticket,
+        allowance=opening.allowance,
         secrets=" ".join(opening.secrets),
         by=opening.by,
         parent=opening.parent,

@@ -28,6 +28,8 @@ def result(said: Said) -> object:  # noqa: PLR0911 - a line for each form
             return f"screen: {mode}"
         case {"answer": done, "before": before, "after": after} | {"move": done, "before": before, "after": after}:
             return f"{done}: {before} → {after}"
+        case {"change": change, "cause": cause}:
+            return f"{change}: {cause}"
         case {"change": change, "before": before, "role": role}:
             return f"{change}: {before} → {role}"
         case {"change": change, "after": after}:

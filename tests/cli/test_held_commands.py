@@ -144,3 +144,40 @@ def test_whoever_answers_must_say_why(desk: Desk) -> None:
     assert waiting(desk)["id"] == call["id"]
     desk.done("held", "deny", call["id"], "--usual", "injected")
     assert deleting.ended().returncode == 1
+
+
+def test_its_like_is_allowed_for_some_minutes_listed_and_revoked(tmp_path: Path) -> None:
+    with serving(
+        tmp_path / "data", environ={"MCPGUARD_HOLDS__CALLS": "any", "MCPGUARD_HOLDS__WAIT_SECONDS": "0"}
+    ) as guard:
+        desk = Desk(guard, tmp_path / "description")
+        desk.approved()
+        token = desk.json("caller", "add", "bot", "--effects", "read,write,destructive")["token"]
+
+        def writes(name: str) -> Result:
+            words = ("call", "write", "notes:write_note", "--args", json.dumps({"name": name, "text": "milk"}))
+            return run(*words, "--data-dir", desk.guard.data_dir, environ={"MCPGUARD_TOKEN": token})
+
+        assert "No call is allowed for a time" in desk("held", "allowances").stderr
+        assert writes("one").returncode == 1
+        call = waiting(desk)
+        assert desk("held", "allow", call["id"], "--usual", "expected", "--for", "long").exit_code == 2
+        assert desk("held", "allow", call["id"], "--usual", "expected", "--same", "text").exit_code == 2
+        too_long = desk("held", "allow", call["id"], "--usual", "expected", "--for", "11m")
+        assert (too_long.exit_code, waiting(desk)["id"]) == (1, call["id"])
+        given = desk.done("held", "allow", call["id"], "--usual", "expected", "--for", "10m", "--same", "text")
+        assert "notes:write_note may be called 20 times until" in given
+        assert "by bot, with the same text" in given
+        assert [writes(name).returncode for name in ("one", "two", "three")] == [0, 0, 0]
+        (allowance,) = desk.json("held", "allowances")
+        assert (allowance["left"], allowance["same"], allowance["open"]) == (17, ["text"], ["name"])
+        assert allowance["id"] in desk.done("held", "allowances")
+        assert "held again" in desk.done("held", "revoke", allowance["id"], "--reason", "enough")
+        assert writes("four").returncode == 1
+        refused = desk("held", "revoke", allowance["id"], "--reason", "again")
+        assert (refused.exit_code, "may have ended" in refused.stderr) == (1, True)
+        records = [each for each in said(desk.guard.data_dir / "mcpguard.db") if each["kind"] == "allowance"]
+        assert [(each["change"], each["why"], each.get("cause")) for each in records] == [
+            ("added", "Expected", None),
+            ("ended", "enough", "revoked"),
+        ]

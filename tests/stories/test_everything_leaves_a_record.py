@@ -24,10 +24,13 @@ from mcpguard.web.api.openapi import routes_with_needs
 from tests import people
 from tests.attacks.sandboxed import works
 from tests.gate import gate, process
+from tests.gateway.allowing import AT_ONCE, GIVEN, waiting_ticket
+from tests.gateway.granting import granted
 from tests.gateway.holding import HELD, Making, held
 from tests.gateway.speaking import guarded
 from tests.ledger.export.ocsf_validator import problems
 from tests.simulators.script import Script
+from tests.web.conforming import conforms
 from tests.web.rest import API, bare, browser
 from tests.web.reviewing import HONEST, WHY, show
 from tests.web.reviewing import seen as seen_of
@@ -174,7 +177,8 @@ async def invalid_events(guard: World) -> list[str]:
 
 EXPORTS = f"{API}/records/export"
 OWN_PASSWORD = {("POST", f"{API}/me/password")}
-HELD_CALLS = {("POST", f"{API}/held/{{ticket}}/allow"), ("POST", f"{API}/held/{{ticket}}/deny")}
+HELD_CALLS = {("POST", f"{API}/held/{{ticket}}/{answer}") for answer in ("allow", "allow-for", "deny")}
+HELD_CALLS |= {("POST", f"{API}/allowances/{{allowance}}/revoke")}
 
 
 async def test_every_route_that_changes_something_leaves_who_did_it(tmp_path: Path) -> None:
@@ -210,6 +214,29 @@ async def test_an_answer_to_a_held_call_leaves_who_gave_it(answer: str, tmp_path
         assert record["by"].endswith(" (ci)")
 
 
+async def test_what_is_allowed_for_a_time_leaves_who_gave_and_who_revoked_it(tmp_path: Path) -> None:
+    async with guarded(tmp_path, Script(), **AT_ONCE) as guard:
+        client = guard.client(token=(await granted(guard, "desk")).token)
+        url = f"{guard.where.url}{API}/held/{await waiting_ticket(client, GIVEN)}"
+        by = people.bears((await guard.now.guard.operators.add("ci", Role.APPROVER, None, people.BY))[1])
+        seen = (await guard.http.get(url, headers=by)).headers["etag"]
+        told = await guard.http.post(f"{url}/allow-for", json={"why": WHY}, headers=by | {"if-match": seen})
+        conforms(told)
+        url = f"{guard.where.url}{API}/allowances/{told.json()['id']}"
+        seen = (await guard.http.get(url, headers=by)).headers["etag"]
+        ended = await guard.http.post(f"{url}/revoke", json={"why": WHY}, headers=by | {"if-match": seen})
+        conforms(ended)
+        assert (told.status_code, ended.status_code) == (200, 200), (told.text, ended.text)
+        records = [record for record in guard.said() if record["kind"] == "allowance"]
+        assert [(record["change"], record["allowance"]) for record in records] == [
+            ("added", told.json()["id"]),
+            ("ended", told.json()["id"]),
+        ]
+        assert {(record["by"].rpartition(" ")[2], record["why"], record["via"]) for record in records} == {
+            ("(ci)", WHY, "api")
+        }
+
+
 async def test_whoever_changes_their_own_password_is_in_the_record(guard: World) -> None:
     sends = await browser(guard, Role.VIEWER)
     before = len(guard.said())
@@ -232,7 +259,7 @@ async def test_what_only_shows_leaves_nothing(guard: World) -> None:
     for method, path, _ in routes_with_needs(bare()):
         if method == "GET" and path != EXPORTS:
             before = len(guard.said())
-            names = {"server": "x", "ticket": "x", "seq": "1", "call": "x", "script": "x"}
+            names = {"server": "x", "ticket": "x", "seq": "1", "call": "x", "script": "x", "allowance": "x"}
             await guard.operator.get(path.format(**names))
             assert len(guard.said()) == before, path
 
@@ -257,6 +284,7 @@ COMMANDS: Mapping[str, str] = {
             "config schema",
             "config show",
             "db backup",
+            "held allowances",
             "held list",
             "held show",
             "operator list",
@@ -293,6 +321,7 @@ COMMANDS: Mapping[str, str] = {
     "db upgrade": "started",
     "held allow": "POST /held/{ticket}/allow",
     "held deny": "POST /held/{ticket}/deny",
+    "held revoke": "POST /allowances/{allowance}/revoke",
     "import": "POST /servers",
     "operator add": "POST /operators",
     "operator revoke": "POST /operators/{token}/revoke",

@@ -74,6 +74,7 @@ PLAIN = {
     "before",
     "after",
     "ticket",
+    "allowance",
     "script",
 }
 """Parameters whose names say what they are."""

@@ -19,6 +19,7 @@ OPEN = {f"{API}/openapi.json", f"{API}/docs"}
 SAMPLES = {
     "server": "notes",
     "ticket": "none",
+    "allowance": "none",
     "caller": "somebody",
     "user": "nobody",
     "token": "none",

@@ -1,6 +1,7 @@
 """`mcpguard held`: lists the calls that are held for approval, and answers them."""
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Annotated, Any, Final
@@ -14,13 +15,23 @@ from mcpguard.cli.shared.guard_client import GuardClient
 from mcpguard.cli.shared.options import Reason
 from mcpguard.domain.calls.usual_reasons import UsualReason
 
-app = typer.Typer(no_args_is_help=True, help="Calls held for approval: list, allow and deny them.")
+HELP: Final = "Calls held for approval: list, allow and deny them, or allow their like for a time."
+app = typer.Typer(no_args_is_help=True, help=HELP)
 HELD: Final = "/api/v1/held"
+ALLOWANCES: Final = "/api/v1/allowances"
+ALLOWANCES_HEAD: Final = ("id", "until (UTC)", "left", "caller", "calls", "with the same", "allowed by")
 HEAD: Final = ("id", "state", "expires (UTC)", "caller", "requests", "effect", "agent's reason")
 NONE: Final = "No call is held. The setting holds.calls says which calls are."
 Usual = Annotated[
     UsualReason | None,
     typer.Option("--usual", metavar="CODE", help="A usual reason, recorded before the text: " + ", ".join(UsualReason)),
+]
+For = Annotated[
+    str, typer.Option("--for", metavar="MINUTES", help="Allow its like, too, for 1m to 10m, and at most 20 calls.")
+]
+Same = Annotated[
+    list[str] | None,
+    typer.Option("--same", metavar="NAME", help="An argument that must stay the same; all but free text by default."),
 ]
 Ticket = Annotated[str, typer.Argument(metavar="ID", help="The id of the held call.")]
 
@@ -52,14 +63,49 @@ def allow(
     ticket: Ticket,
     reason: Reason = "",
     usual: Usual = None,
+    for_: For = "",
+    same: Same = None,
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Allow the call, once. It is made now if its agent still waits, or else when the agent repeats it."""
-    body = _reasoned(usual, reason)
+    """Allow the call, once, or with its like for some minutes. It is made now if its agent still waits, or else when
+    the agent repeats it."""
+    body: dict[str, Any] = _reasoned(usual, reason)
+    if for_:
+        body |= {"minutes": _minutes(for_)} | ({"same": same} if same is not None else {})
+        made = GuardClient.from_options(config, data_dir).send("POST", f"{HELD}/{ticket}/allow-for", body)
+        print_answer(output, made, _given(made))
+        return
+    if same is not None:
+        raise typer.BadParameter("needs --for", param_hint="--same")
     call = GuardClient.from_options(config, data_dir).send("POST", f"{HELD}/{ticket}/allow", body)
     print_answer(output, call, f"{_name(call)} may be called once, until {moment(call['until'])} UTC")
+
+
+@app.command()
+def allowances(config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
+    """List the allowances that have not ended: calls like a held one, which are let through for some minutes."""
+    found = GuardClient.from_options(config, data_dir).get_all(ALLOWANCES, "allowances")["allowances"]
+    if output is Output.JSON:
+        print_json(found)
+    elif found:
+        print_table(ALLOWANCES_HEAD, map(_allowance_row, found))
+    else:
+        typer.echo("No call is allowed for a time.", err=True)
+
+
+@app.command()
+def revoke(
+    allowance: Annotated[str, typer.Argument(metavar="ID", help="The id of the allowance.")],
+    reason: Reason,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """End an allowance at once."""
+    ended = GuardClient.from_options(config, data_dir).send("POST", f"{ALLOWANCES}/{allowance}/revoke", {"why": reason})
+    print_answer(output, ended, f"calls of {_name(ended)} are held again")
 
 
 @app.command()
@@ -107,9 +153,38 @@ def _rows(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for finding in call["findings"]:
         yield "finding", finding_line(finding)
         yield "why", finding["why"]
+    if call["allowance"]["why_not"]:
+        yield "only once", call["allowance"]["why_not"]
     if call["by"]:
         yield "answered by", call["by"]
         yield "reason", call["why"]
+
+
+def _given(made: dict[str, Any]) -> str:
+    same = ", ".join(made["same"]) or "nothing"
+    return (
+        f"{_name(made)} may be called {made['left'] + 1} times until {moment(made['until'])} UTC by "
+        f"{made['caller']['name']}, with the same {same} (allowance {made['id']})"
+    )
+
+
+def _allowance_row(made: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        made["id"],
+        moment(made["until"]),
+        str(made["left"]),
+        made["caller"]["name"],
+        _name(made),
+        ", ".join(made["same"]),
+        made["by"],
+    )
+
+
+def _minutes(text: str) -> int:
+    """The minutes in a text such as 10m."""
+    if (match := re.fullmatch(r"(\d{1,4})m", text)) is None:
+        raise typer.BadParameter("write minutes as 10m", param_hint="--for")
+    return int(match[1])
 
 
 def _reasoned(usual: UsualReason | None, reason: str) -> dict[str, str]:

@@ -91,6 +91,8 @@ class HeldFacts:
 
     `because`: the phrase of the setting that holds the call. `at` is UTC in microseconds. `run`: the run of the program
     that makes the call, if one does; `program`: the tools that this program names, with their effects at that time.
+    `arguments`: keyed digests of the arguments of a tool's call, by name; None where they cannot be told apart;
+    `free_texts`: those that are probably free text; `rest`: the digest of everything else that is sent.
     """
 
     at: int
@@ -107,6 +109,9 @@ class HeldFacts:
     because: str
     run: str = ""
     program: tuple[NamedTool, ...] = ()
+    arguments: Mapping[str, str] | None = None
+    rest: str = ""
+    free_texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

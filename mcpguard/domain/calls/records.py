@@ -49,6 +49,7 @@ class RecordKind(StrEnum):
     RAN = "ran"
     ENDED_RUN = "ended_run"
     SCRIPT = "script"
+    ALLOWANCE = "allowance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class Opening:
     """A call and its verdict, with everything that the verdict rests on; the arguments only as a body.
 
     `secrets`: the rules that found what looks like a secret in the arguments. `by`: the user who makes the call in the
-    caller's name; empty where the caller makes it. `parent`: the run of a program that makes the call.
+    caller's name; empty where the caller makes it. `parent`: the run of a program that makes the call. `allowance`: the
+    id of the one that lets the call through.
     """
 
     entry: str
@@ -78,6 +80,7 @@ class Opening:
     by: str = ""
     parent: str = ""
     arguments: Body | None = None
+    allowance: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.records import Opening
 from mcpguard.guard.callers.callers import Callers
-from mcpguard.guard.calls.holds.waiting_call import HoldPart
+from mcpguard.guard.calls.holds.waiting_call import CallPart
 from mcpguard.guard.calls.judgement import CallJudge, JudgedCall
 from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.guard.calls.request import CallRequest
@@ -66,7 +66,8 @@ class CallServices:
 
 
 class OpenCall:
-    """One call on its way. `part` is its part in a hold, if it has one; the server asks the client through `client`.
+    """One call on its way. `part` is its part in a hold or an allowance, if it has one; the server asks the client
+    through `client`.
 
     When the work has ended there is the server's `result`, or its `error`, or a `detail` to be told beside a reason.
     """
@@ -77,16 +78,16 @@ class OpenCall:
     def __init__(self, asked: CallRequest, course: CallCourse) -> None:
         self.asked = asked
         self.course = course
-        self.part: HoldPart | None = None
+        self.part: CallPart | None = None
         self.result: dict[str, Any] | None = None
         self.error: dict[str, Any] | None = None
         self.detail: Detail | None = None
 
-    def take_part(self, part: HoldPart, opening: Opening) -> Opening:
-        """Take part in a hold: from here on the call is judged as one that a reviewer was asked about. Returns the
-        opening with the ticket."""
+    def take_part(self, part: CallPart, opening: Opening) -> Opening:
+        """Take part in a hold or an allowance: from here on the call is judged as one that a reviewer was asked about.
+        Returns the opening with the id of that."""
         self.part, self.asked = part, replace(self.asked, ticket=part.id)
-        return replace(opening, ticket=part.id)
+        return part.named_in(opening)
 
     def leave_hold(self) -> None:
         """Take no part in a hold, as the call is judged anew."""

@@ -33,8 +33,8 @@ class CallSubject:
     template covers it is the template's. `stated` is what the agent says it means to do; None where that is implied by
     what is called. `given`: the arguments; None where they are not known yet. `page`: what of an earlier reply is asked
     for; then nothing is sent. `session`: the session or stream in which it is asked, if there is one. `ticket`: of the
-    hold whose approval the call has used. `script_tools`: where a script makes the call, the tools whose holds its
-    approval answers; `program`: what the program that makes it names, for the reviewer of a hold.
+    hold, or the id of the allowance, that the call has used. `script_tools`: where a script makes the call, the tools
+    whose holds its approval answers; `program`: what the program that makes it names, for the reviewer of a hold.
     """
 
     caller: Caller

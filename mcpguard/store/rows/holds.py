@@ -59,7 +59,7 @@ def _hold(row: RowMapping) -> HeldCall:
     said = orjson.loads(row["said"])
     capability = Capability(said.pop("server"), CapabilityKind(said.pop("kind")), said.pop("name"))
     why, by = said.pop("why"), said.pop("by")
-    program = said.pop("program", ())
+    program, free = said.pop("program", ()), tuple(said.pop("free_texts", ()))
     tools = tuple(
         NamedTool(each["server"], each["tool"], each["effect"] and Effect(each["effect"])) for each in program
     )
@@ -74,7 +74,7 @@ def _hold(row: RowMapping) -> HeldCall:
         capability,
         rests,
         row["until"],
-        HeldFacts(**said, program=tools),
+        HeldFacts(**said, program=tools, free_texts=free),
         why,
         by,
     )

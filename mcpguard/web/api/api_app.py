@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from mcpguard import assets
 from mcpguard.guard.guard import Guard
+from mcpguard.web.api.routes.allowances import allowances
 from mcpguard.web.api.routes.callers import callers
 from mcpguard.web.api.routes.calls import calls
 from mcpguard.web.api.routes.capabilities import capabilities
@@ -38,6 +39,7 @@ SUBJECTS = (
     programs,
     scripts,
     held_calls,
+    allowances,
     callers,
     exports,
     records,

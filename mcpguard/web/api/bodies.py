@@ -11,6 +11,7 @@ from mcpguard.codec.canonical import LARGEST
 from mcpguard.codec.capability_keys import parse_key
 from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
 from mcpguard.domain.asks import AskKind
+from mcpguard.domain.calls.allowances import LONGEST_MINUTES
 from mcpguard.domain.calls.usual_reasons import UsualReason
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import LONGEST_WHY, SERVER_ITSELF, Approval, CapabilityKey, ReviewedVersions
@@ -91,6 +92,22 @@ class HeldAnswerBody(ApiBody):
         if self.reason is None:
             _not_blank(self.why)
         return self
+
+
+class AllowForBody(HeldAnswerBody):
+    """How long a held call and its like are allowed, what must stay the same, and the reason."""
+
+    model_config = example({"reason": "expected", "minutes": 10, "same": ["channel"]})
+
+    minutes: Annotated[StrictInt, Field(ge=1, le=LONGEST_MINUTES)] = LONGEST_MINUTES
+    same: Annotated[
+        list[str] | None,
+        Field(
+            description="The names of the arguments whose values must stay the same; null: all but those with free "
+            "text.",
+            max_length=1000,
+        ),
+    ] = None
 
 
 class InspectionBody(ApiBody):

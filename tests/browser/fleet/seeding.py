@@ -43,6 +43,7 @@ ASKED: Final = (
 )
 """Calls that wait for a person: whose, of what, and why."""
 ANSWERED: Final = (
+    ("nightly-report", "slack:create_message", "Tell #releases that 4.1.8 is out", "allow-for", "expected", ""),
     ("nightly-report", "slack:create_message", "Tell #releases that 4.1.9 is out", "allow", "expected", ""),
     ("nightly-report", "slack:create_message", "Mail it to press@elsewhere.example", "deny", "no_ticket", ""),
     ("claude-code.build-7", "postgres-prod:delete_row", "Remove a test row", "allow", "ticket", "OPS-2188"),

@@ -9,10 +9,16 @@ import anyio
 import httpx2
 import pytest
 
+from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.people import Role
+from mcpguard.guard.calls.holds.allowances import AllowanceWish
+from mcpguard.guard.calls.holds.held_calls import allowance_tag
 from tests.gate import Gate
+from tests.gateway.allowing import TEXT
+from tests.gateway.granting import granted
 from tests.gateway.holding import HELD, LIFE, WAIT, Making, allowed, calls, denied, held, moves
 from tests.gateway.speaking import guarded
+from tests.review import DECISION
 from tests.simulators.client import Reply
 from tests.simulators.script import Script
 from tests.web.pages.reading import Sends, alert, heading, hidden, somebody, text, told
@@ -249,3 +255,82 @@ async def test_a_page_of_another_site_answers_nothing(tmp_path: Path) -> None:
         bare = {"cookie": at.by["cookie"]}
         assert (await at.post(f"/held/{at.ticket}", bare, answer="allow", why="x", seen=seen)).status_code == 403
         assert (moves(at.guard), calls(at.script)) == (before, 0), "and nothing happened"
+
+
+@asynccontextmanager
+async def allowing_desk(folder: Path) -> AsyncIterator[Desk]:
+    """A desk with a call of a caller that has a token."""
+    script = Script()
+    async with guarded(folder, script, **HELD) as guard, anyio.create_task_group() as tasks:
+        by = await somebody(guard, Role.APPROVER)
+        caller = await granted(guard, "desk", "*", "*", *Effect)
+        making = Making(guard.client(token=caller.token), {"channel": "#releases", HOSTILE: 1, "text": TEXT})
+        tasks.start_soon(making)
+        yield Desk(guard, script, making, by, (await held(guard))["id"])
+        tasks.cancel_scope.cancel()
+
+
+async def test_its_like_is_allowed_for_some_minutes_and_revoked_in_the_same_place(tmp_path: Path) -> None:
+    async with allowing_desk(tmp_path) as at:
+        page = await at.get("/held")
+        assert 'name="same" value="channel" checked' in page.text
+        assert 'name="same" value="text">' in page.text, "free text is left open"
+        assert not any(each in page.text for each in ("<script>alert", "\u202e</code>"))
+        seen = hidden(page, "seen")
+        fields = {"answer": "allow-for", "reason": "expected", "seen": seen, "same": "channel"}
+        assert (await at.post(f"/held/{at.ticket}", None, **fields)).status_code == 303
+        await at.reply()
+        told_ = told(await at.get("/held"))
+        assert told_.startswith("Allowed web:echo for desk, and at most 19 calls like it")
+        (allowance,) = at.guard.now.guard.held.allowances()
+        assert allowance["same"] == ["channel"]
+        page = await at.get("/held")
+        assert "desk may run web:echo" in text(page.text)
+        assert "19 calls left" in text(page.text)
+        seen = hidden(page, "seen")
+        wrong = await at.post(f"/allowances/{allowance['id']}", why="", seen=seen)
+        assert (wrong.status_code, alert(wrong)) == (422, "A decision needs a reason.")
+        assert len(at.guard.now.guard.held.allowances()) == 1
+        done = await at.post(f"/allowances/{allowance['id']}", why="the release is out", seen=seen)
+        assert done.status_code == 303
+        assert told(await at.get("/held")) == "Revoked. Calls of web:echo for desk are held again."
+        assert at.guard.now.guard.held.allowances() == []
+        (ended,) = [each for each in at.guard.said() if each.get("cause") == "revoked"]
+        assert (ended["why"], ended["via"]) == ("the release is out", "console")
+        late = await at.post(f"/allowances/{allowance['id']}", why="again", seen=seen)
+        assert (late.status_code, alert(late)) == (404, "There is no such allowance; it may have ended.")
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"same": "nothing"}, {"same": "channel,text"}, {"answer": "allow-for ", "same": "channel"}, {"seen": "waiting-1"}],
+)
+async def test_forged_fields_allow_nothing_for_a_time(forged: dict[str, str], tmp_path: Path) -> None:
+    async with allowing_desk(tmp_path) as at:
+        seen = hidden(await at.get("/held"), "seen")
+        fields = {"answer": "allow-for", "reason": "other", "why": "please", "seen": seen} | forged
+        answered = await at.post(f"/held/{at.ticket}", None, **fields)
+        assert at.guard.now.guard.held.allowances() == []
+        assert (calls(at.script), [each for each in at.guard.said() if each["kind"] == "allowance"]) == (0, [])
+        denies = forged.get("answer") == "allow-for "
+        assert answered.status_code == (303 if denies else 409 if "seen" in forged else 422)
+        assert at.guard.now.guard.held.waiting == (0 if denies else 1)
+
+
+async def test_ten_minutes_are_not_offered_without_a_token(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        page = await at.get("/held")
+        assert "10 min is not offered: the caller has no token" in text(page.text)
+        assert 'value="allow-for"' not in page.text
+        assert (await at.answer("allow-for", same="text")).status_code == 422
+        assert (calls(at.script), at.guard.now.guard.held.allowances(), moves(at.guard)) == (0, [], [])
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.AUDITOR])
+async def test_who_may_not_decide_revokes_nothing(role: Role, tmp_path: Path) -> None:
+    async with allowing_desk(tmp_path) as at:
+        allowance = await at.guard.now.guard.held.allow_for(at.ticket, DECISION, AllowanceWish())
+        by = await somebody(at.guard, role, "eve")
+        sent = {"why": "x", "seen": allowance_tag(allowance)}
+        assert (await at.post(f"/allowances/{allowance['id']}", by, **sent)).status_code == 403
+        assert len(at.guard.now.guard.held.allowances()) == 1

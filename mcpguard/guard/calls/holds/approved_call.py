@@ -11,16 +11,16 @@ from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.reasons import Reason
-from mcpguard.guard.calls.holds.waiting_call import HoldPart
+from mcpguard.guard.calls.holds.waiting_call import CallPart, HoldPart
 from mcpguard.guard.calls.open_call import MOST_TRIES, CallServices, OpenCall
 from mcpguard.guard.traffic.events import CallStage
 from mcpguard.ledger.entries import Entry, unconditionally
 
 
-async def wait_for_approval(services: CallServices, call: OpenCall, part: HoldPart, entry: Entry) -> Outcome | None:
+async def wait_for_approval(services: CallServices, call: OpenCall, part: CallPart, entry: Entry) -> Outcome | None:
     """Wait for approval, if it is needed. Returns how the call ends without it; None if it may be sent."""
     part.begin()
-    if call.judged.verdict.reason is None:
+    if call.judged.verdict.reason is None or not isinstance(part, HoldPart):
         return None
     call.course.enter(CallStage.PERSON)
     ended = await part.wait_for_answer(call.client)

@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+import anyio
+
+from mcpguard.domain.calls.allowances import Allowance
 from mcpguard.domain.calls.holds import HeldCall, HoldState
 from mcpguard.domain.calls.records import RecordKind
-from mcpguard.domain.decisions import Decision
+from mcpguard.domain.decisions import Decision, Undecidable
 from mcpguard.domain.json import Json
+from mcpguard.guard.calls.holds.allowances import Allowances, AllowanceWish
 from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
 from mcpguard.guard.calls.holds.hold_context import HoldContexts
 from mcpguard.guard.calls.holds.sent_parameters import sent_parameters
@@ -31,9 +35,16 @@ class HeldCalls:
     """The held calls: those that wait, that are allowed and not yet made, and that were denied lately."""
 
     def __init__(
-        self, answering: HoldAnswers, contexts: HoldContexts, registry: Registry, store: Store, chain: str
+        self,
+        answering: HoldAnswers,
+        allowances: Allowances,
+        contexts: HoldContexts,
+        registry: Registry,
+        store: Store,
+        chain: str,
     ) -> None:
         self._answering = answering
+        self._allowances = allowances
         self._contexts = contexts
         self._registry = registry
         self._store = store
@@ -76,9 +87,31 @@ class HeldCalls:
         """Deny a held call, and return it. Raises what `HoldAnswers.deny` does."""
         return await self._alone(await self._answering.deny(ticket, decision))
 
+    async def allow_for(self, ticket: str, decision: Decision, wish: AllowanceWish) -> Json:
+        """Allow a held call and its like for some minutes, and return that allowance. Raises what `Allowances.give`
+        does."""
+        if await self._bodies([self._answering.get(ticket)]) == {ticket: None}:
+            raise Undecidable("this call can only be allowed once: its arguments are not kept, so nobody can see them")
+        _, allowance = await self._allowances.give(ticket, decision, wish)
+        return allowance_json(allowance)
+
+    def allowances(self) -> list[Json]:
+        """The allowances that have not ended as JSON, the oldest first."""
+        return [allowance_json(each.allowance) for each in self._allowances.every if each.ended is None]
+
+    def allowance(self, id_: str) -> Json:
+        """One allowance as JSON. Raises Unknown."""
+        return allowance_json(self._allowances.every.get(id_).allowance)
+
+    async def revoke_allowance(self, id_: str, decision: Decision) -> Json:
+        """End an allowance, and return it as it was. Raises what `Allowances.revoke` does."""
+        return allowance_json(await self._allowances.revoke(id_, decision))
+
     async def run(self) -> None:
-        """End held calls as they expire, until cancelled."""
-        await self._answering.run()
+        """End held calls as they expire, and allowances as they are due, until cancelled."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._allowances.run, name="allowances")
+            await self._answering.run()
 
     async def _alone(self, hold: HeldCall) -> Json:
         (shown,) = await self._shown([hold])
@@ -128,12 +161,46 @@ class HeldCalls:
             "findings": [finding_with_reason(finding) for finding in found],
             "by": hold.by or None,
             "why": hold.why or None,
+            "allowance": self._offer(hold),
         }
+
+    def _offer(self, hold: HeldCall) -> Json:
+        """The allowance that may be given for the like of a held call, by the names of its arguments; or why there is
+        none. `open`: the arguments that may differ unless the reviewer says otherwise."""
+        why = self._allowances.why_not(hold)
+        arguments = () if why else sorted(hold.asking.arguments or ())
+        return {"why_not": why or None, "arguments": [*arguments], "open": [*hold.asking.free_texts] if not why else []}
 
 
 def tag(state: str, until: int) -> str:
     """A tag that changes whenever the state of a held call does."""
     return f"{state}-{until}"
+
+
+def allowance_json(allowance: Allowance) -> Json:
+    """An allowance as JSON. The values that it covers are those of the held call."""
+    capability = allowance.capability
+    return {
+        "id": allowance.id,
+        "ticket": allowance.ticket,
+        "caller": {"id": allowance.caller, "name": allowance.caller_label},
+        "server": capability.server,
+        "name": capability.name,
+        "effect": allowance.effect,
+        "fingerprint": allowance.fingerprint or None,
+        "same": sorted(allowance.same.arguments),
+        "open": [*allowance.open],
+        "left": allowance.left,
+        "at": allowance.at,
+        "until": allowance.until,
+        "by": allowance.by,
+        "why": allowance.why,
+    }
+
+
+def allowance_tag(allowance: Json) -> str:
+    """A tag of an allowance as JSON. It does not change while calls use it, so that it can be revoked meanwhile."""
+    return f"{allowance['id']}-{allowance['until']}"
 
 
 def _bodies(chain: str, entries: Sequence[str], connection: Connection) -> dict[str, bytes | None]:

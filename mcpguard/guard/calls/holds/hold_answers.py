@@ -8,6 +8,7 @@ Rules kept here:
 4. An expired hold cannot be answered, whatever the store still contains.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -20,7 +21,7 @@ from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Answer, Decision, Stale, Undecidable
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
 from mcpguard.guard.callers.callers import Callers
-from mcpguard.guard.calls.holds.open_holds import LIVE, Ticket, Tickets
+from mcpguard.guard.calls.holds.open_holds import LIVE, Ticket, Tickets, is_unchanged
 from mcpguard.guard.people.users import check_reason
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.publisher import Publisher
@@ -33,6 +34,8 @@ from mcpguard.store.engine.backend import Connection
 from mcpguard.store.engine.readers import Readers
 from mcpguard.store.rows import generations, holds
 
+AlsoStored = Callable[[Connection, Append], None]
+"""What is stored in the transaction of an answer, beside it."""
 RETRY_US: Final = 1_000_000
 CHANGED: Final = ("the tool or its server changed after the call was made",)
 log = structlog.get_logger("mcpguard.guard")
@@ -74,18 +77,21 @@ class HoldAnswers:
         self._waking.wake()
         log.info("call.held", ticket=ticket.hold.id, caller=ticket.hold.asking.caller_label)
 
-    async def allow(self, id_: str, decision: Decision) -> HeldCall:
-        """Allow the call to be made once. Raises Unknown, Forbidden, Undecidable, IllegalMove, Stale or
-        LedgerUnavailable; then nothing has changed."""
+    async def allow(
+        self, id_: str, decision: Decision, also: Callable[[HeldCall], AlsoStored] | None = None
+    ) -> HeldCall:
+        """Allow the call to be made once. `also`: returns what is stored beside that.
+
+        Raises Unknown, Forbidden, Undecidable, IllegalMove, Stale or LedgerUnavailable; then nothing has changed."""
         decision.by.check_widening()
-        _check(decision)
+        check_decision(decision)
         with anyio.CancelScope(shield=True):
             async with self._answering:
                 decision.by.check()
                 ticket = self._open(id_)
                 before, now = ticket.hold, self._answered(ticket.hold, HoldMove.ALLOW, decision)
                 # Stored before it is in force: an approval that could not be recorded must let nothing through.
-                await self._kept(before, now, Answer.ALLOW, decision)
+                await self._kept(before, now, Answer.ALLOW, decision, also(before) if also else None)
                 ticket.become(now)
         self._waking.wake()
         return now
@@ -94,7 +100,7 @@ class HoldAnswers:
         """Refuse the call, and the same one for a while. Also revokes an approval that was not used yet.
 
         Raises Unknown, Undecidable, IllegalMove or LedgerUnavailable; then nothing has changed."""
-        _check(decision)
+        check_decision(decision)
         with anyio.CancelScope(shield=True):
             async with self._answering:
                 decision.by.check()
@@ -176,7 +182,9 @@ class HoldAnswers:
             hold, state=state, until=until, why=mask_secrets(decision.why, maybe=True).value, by=decision.by.id
         )
 
-    async def _kept(self, before: HeldCall, now: HeldCall, answer: Answer, decision: Decision) -> None:
+    async def _kept(
+        self, before: HeldCall, now: HeldCall, answer: Answer, decision: Decision, also: AlsoStored | None = None
+    ) -> None:
         fact = facts.hold_answer(now, before.state, answer, decision, self._new_id())
 
         def keep(connection: Connection, append: Append) -> None:
@@ -187,6 +195,8 @@ class HoldAnswers:
             if not holds.move(connection, before.state, now):
                 raise IllegalMove("this call was sent, or ended, before your answer")
             append(fact.kind, fact.fields)
+            if also is not None:
+                also(connection, append)
 
         await self._ledger.transact(keep)
         log.info("call.answered", ticket=now.id, answer=answer.value, by=decision.by.id)
@@ -197,17 +207,8 @@ class HoldAnswers:
             return None
         if hold.until <= self._clock.now():
             return HoldMove.EXPIRE
-        return None if self._stands(hold) and self._callers.holds(hold.caller) else HoldMove.VOID
-
-    def _stands(self, hold: HeldCall) -> bool:
-        """Tell whether the server and the capability are as they were when the call was made, as far as memory
-        knows.
-        """
-        known = self._registry.find(hold.capability.server)
-        if known is None or (known.upstream.id, known.upstream.generation) != hold.rests.upstream:
-            return False
-        pins = {(pin.id, pin.generation) for pin in known.pins.values()}
-        return hold.rests.pin is None or hold.rests.pin in pins
+        unchanged = is_unchanged(self._registry, hold.capability.server, hold.rests)
+        return None if unchanged and self._callers.holds(hold.caller) else HoldMove.VOID
 
     async def _settle(self, ticket: Ticket, before: HoldState, move: HoldMove) -> None:
         fact = facts.hold_move(ticket.hold, before, move)
@@ -231,7 +232,8 @@ class HoldAnswers:
             await self._ledger.transact(lambda connection, _: holds.end(connection, id_, HoldState.DENIED))
 
 
-def _check(decision: Decision) -> None:
+def check_decision(decision: Decision) -> None:
+    """Raise Undecidable where the reason is missing or too long."""
     check_reason(decision)
     if not decision.why.strip():
         raise Undecidable("a decision needs a reason")

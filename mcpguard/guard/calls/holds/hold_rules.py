@@ -8,6 +8,7 @@ from mcpguard.domain.calls.holds import HoldState
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
+from mcpguard.guard.calls.holds.open_allowances import OpenAllowance, OpenAllowances
 from mcpguard.guard.calls.holds.open_holds import Ticket, Tickets, rests
 from mcpguard.policy.demands import matching_demand
 from mcpguard.settings.call_groups import Holds
@@ -19,15 +20,18 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class HoldView:
     """What the hold rules say of a call at one moment. `demand`: the phrase of the setting that holds it, empty where
-    none does; `ticket`: the hold of the same call, if there is one; `crowded`: no more calls of this caller may
-    wait."""
+    none does; `ticket`: the hold of the same call, if there is one; `crowded`: no more calls of this caller may wait;
+    `allowance`: the one that covers the call, which has no ticket then."""
 
     demand: str = ""
     ticket: Ticket | None = None
     crowded: bool = False
+    allowance: OpenAllowance | None = None
 
     @property
     def answer(self) -> HoldState | None:
+        if self.allowance is not None:
+            return HoldState.ALLOWED
         return self.ticket.state if self.ticket is not None else None
 
     @property
@@ -42,10 +46,11 @@ UNNAMED: Final = "script"
 
 
 class HoldRules:
-    """Looks up which calls need approval, and whether there is a hold for the same call."""
+    """Looks up which calls need approval, and whether there is a hold for the same call, or an allowance for it."""
 
-    def __init__(self, tickets: Tickets, settings: Holds) -> None:
+    def __init__(self, tickets: Tickets, allowances: OpenAllowances, settings: Holds) -> None:
         self.tickets = tickets
+        self.allowances = allowances
         self._most = settings.per_caller
         self.demands: tuple[Demand, ...] = tuple(map(demand, settings.calls))
 
@@ -63,7 +68,13 @@ class HoldRules:
             wants = "" if pin is not None and pin.callable and pin.approved == version else UNNAMED
         if not wants or subject.given is None:
             return HoldView(wants)
-        ticket = self.tickets.find(self.same_call(subject, pin), rests(upstream, pin))
+        basis = rests(upstream, pin)
+        ticket = self.tickets.find(self.same_call(subject, pin), basis)
+        # A hold of the very same call comes first: one that was denied stays denied.
+        if ticket is None and subject.script_tools is None and effect is not Effect.DESTRUCTIVE:
+            allowance = self.allowances.find(subject, pin, basis)
+            if allowance is not None:
+                return HoldView(wants, allowance=allowance)
         return HoldView(wants, ticket, ticket is None and self.tickets.waiting(subject.caller.id) >= self._most)
 
     def same_call(self, subject: "CallSubject", pin: Pin | None) -> bytes:

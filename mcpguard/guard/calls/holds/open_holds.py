@@ -7,25 +7,23 @@ Rules kept here:
 3. A call that uses an approval takes it from all other calls at once, before the store is updated.
 """
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
-import orjson
 
-from mcpguard.codec import envelope
 from mcpguard.codec.messages import dumps
-from mcpguard.codec.traces import parent
 from mcpguard.domain.calls.holds import HeldCall, HoldBasis, HoldMove, HoldState
 from mcpguard.domain.capabilities import Fingerprint
 from mcpguard.domain.decisions import Unknown
 from mcpguard.domain.grants import ANONYMOUS
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.upstreams import Upstream
+from mcpguard.guard.calls.holds.call_parts import TellableParts, call_parts, sorted_json, without_trace
 from mcpguard.guard.calls.kept_bodies import Digests
 from mcpguard.guard.servers.argument_checks import Arguments
+from mcpguard.guard.servers.registry import Registry
 
 if TYPE_CHECKING:
     from mcpguard.guard.calls.request import CallSubject
@@ -107,15 +105,19 @@ class Tickets:
             return sum(each.state is HoldState.WAITING and each.stored for each in self)
         return sum(each.state is HoldState.WAITING and each.hold.caller == caller for each in self)
 
+    def parts(self, subject: "CallSubject", by: Fingerprint | None) -> TellableParts | None:
+        """The parts of a tool's call, which are compared with those of an allowance; None where it has none."""
+        return call_parts(self._digests, subject, by)
+
     def same_call(self, subject: "CallSubject", given: Arguments, by: Fingerprint | None) -> bytes:
         """A digest that is the same for every repetition of the same call."""
         caller, named = subject.caller.id, subject.capability
         # Anonymous callers share one id: without the session one of them could use the approval of another.
         who = [caller, subject.session if caller == ANONYMOUS else ""]
         what = [given.method, named.server, named.kind.value, named.name, by.text if by else ""]
-        params = {"arguments": {}, **_untraced(given.params)}  # `arguments: {}` and no arguments are the same call
+        params = {"arguments": {}, **without_trace(given.params)}  # `arguments: {}` and no arguments are the same call
         # A keyed digest: whoever reads the database cannot test guesses of the arguments.
-        return self._digests.keyed_digest(dumps([who, what]) + b"\0" + _sorted(params)).encode()
+        return self._digests.keyed_digest(dumps([who, what]) + b"\0" + sorted_json(params)).encode()
 
 
 def rests(upstream: Upstream, pin: Pin | None) -> HoldBasis:
@@ -123,23 +125,9 @@ def rests(upstream: Upstream, pin: Pin | None) -> HoldBasis:
     return HoldBasis((upstream.id, upstream.generation), (pin.id, pin.generation) if pin else None)
 
 
-def _untraced(params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters without a trace id, which is another one for each attempt.
-
-    Only in the version whose form is known: a later one may end with any text.
-    """
-    said = envelope.meta(params)
-    trace = said.get("traceparent")
-    if not isinstance(trace, str) or not trace.startswith("00-") or parent(trace) is None:
-        return params
-    kept = {key: value for key, value in said.items() if key != "traceparent"}
-    rest = {key: value for key, value in params.items() if key != "_meta"}
-    return rest | {"_meta": kept} if kept else rest
-
-
-def _sorted(params: Mapping[str, Any]) -> bytes:
-    """The parameters with sorted keys: agents may write the same arguments in another order."""
-    try:
-        return orjson.dumps(params, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # integers beyond 64 bits, which JSON has and orjson has not
-        return json.dumps(params, sort_keys=True).encode()
+def is_unchanged(registry: Registry, server: str, rests: HoldBasis) -> bool:
+    """Tell whether the server and the capability are in these generations, as far as memory knows."""
+    known = registry.find(server)
+    if known is None or (known.upstream.id, known.upstream.generation) != rests.upstream:
+        return False
+    return rests.pin is None or rests.pin in {(pin.id, pin.generation) for pin in known.pins.values()}

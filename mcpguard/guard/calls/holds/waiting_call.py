@@ -11,6 +11,7 @@ Rules kept here:
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
@@ -27,6 +28,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.errors import Overtaken
 from mcpguard.domain.reasons import Reason
+from mcpguard.guard.calls.holds.allowed_part import AllowedPart
 from mcpguard.guard.calls.holds.hold_answers import HoldAnswers
 from mcpguard.guard.calls.holds.hold_rules import HoldRules
 from mcpguard.guard.calls.holds.open_holds import Ticket, rests
@@ -62,37 +64,43 @@ class WaitingCalls:
         self._closing = False
 
     @contextmanager
-    def part(self, subject: CallSubject, judged: JudgedCall, opening: Opening) -> Iterator["HoldPart | None"]:
-        """The call's part in a hold, None where it has none.
+    def part(self, subject: CallSubject, judged: JudgedCall, opening: Opening) -> Iterator["CallPart | None"]:
+        """The call's part in a hold or an allowance, None where it has none.
 
         Raises Overtaken where another call was faster: the two were judged before either came here.
         """
-        ticket = judged.hold.ticket
-        match judged.verdict:
-            case Hold():
-                way = HoldWay.BEGINS if ticket is None else HoldWay.JOINS
-                if ticket is None:
-                    self._check_first(subject, judged)
-                    # In memory before it is stored: the same call, made again at once, joins this hold and begins no
-                    # second one.
-                    ticket = Ticket(self._held(subject, judged, opening), stored=False)
-                    self._tickets.add(ticket)
-            case Allow() if ticket is not None:
-                way = HoldWay.USES
-                if ticket.state is not HoldState.ALLOWED:
-                    raise Overtaken
-                # Taken before the transaction: of two calls only one may use the approval. `undo` gives it back.
-                ticket.move(HoldState.CONSUMED)
-            case _:
-                yield None
-                return
-        part = HoldPart(self, ticket, way)
+        part = self._part(subject, judged, opening)
         try:
             yield part
         finally:
             # The opening was overtaken, or could not be stored.
-            if not part.has_begun:
+            if part is not None and not part.has_begun:
                 part.undo()
+
+    def _part(self, subject: CallSubject, judged: JudgedCall, opening: Opening) -> "CallPart | None":
+        ticket, allowance = judged.hold.ticket, judged.hold.allowance
+        match judged.verdict:
+            case Hold():
+                if ticket is not None:
+                    return HoldPart(self, ticket, HoldWay.JOINS)
+                self._check_first(subject, judged)
+                # In memory before it is stored: the same call, made again at once, joins this hold and begins no
+                # second one.
+                ticket = Ticket(self._held(subject, judged, opening), stored=False)
+                self._tickets.add(ticket)
+                return HoldPart(self, ticket, HoldWay.BEGINS)
+            case Allow() if ticket is not None:
+                if ticket.state is not HoldState.ALLOWED:
+                    raise Overtaken
+                # Taken before the transaction: of two calls only one may use the approval. `undo` gives it back.
+                ticket.move(HoldState.CONSUMED)
+                return HoldPart(self, ticket, HoldWay.USES)
+            case Allow() if allowance is not None:
+                if not allowance.take():
+                    raise Overtaken
+                return AllowedPart(self.demanding.allowances, allowance)
+            case _:
+                return None
 
     def _check_first(self, subject: CallSubject, judged: JudgedCall) -> None:
         upstream = judged.upstream
@@ -146,6 +154,7 @@ class WaitingCalls:
         if judged.upstream is None:
             raise ValueError("a call to no server is not held")
         now, intent = self._clock.now(), opening.intent
+        parts = self._tickets.parts(subject, judged.pin.approved if judged.pin else None)
         asking = HeldFacts(
             at=now,
             caller_label=opening.caller.label,
@@ -161,6 +170,9 @@ class WaitingCalls:
             because=judged.hold.demand,
             run=opening.parent,
             program=subject.program,
+            arguments=parts.same.arguments if parts else None,
+            rest=parts.same.rest if parts else "",
+            free_texts=parts.free_texts if parts else (),
         )
         return HeldCall(
             opening.entry,
@@ -184,6 +196,10 @@ class HoldPart:
         self._of = of
         self._ticket = ticket
         self._way = way
+
+    def named_in(self, opening: Opening) -> Opening:
+        """Return the opening with the ticket."""
+        return replace(opening, ticket=self.id)
 
     def store(self, connection: Connection) -> bool:
         """Store a new hold, or use up an approval, in the transaction of the opening. Returns whether that was
@@ -250,3 +266,7 @@ class HoldPart:
                 return Outcome.refusal(Reason.HOLD_USED), NOTHING_MORE
             case HoldState.EXPIRED | HoldState.WITHDRAWN:
                 return Outcome.refusal(Reason.HOLD_EXPIRED), NOTHING_MORE
+
+
+CallPart = HoldPart | AllowedPart
+"""What a call that needs approval takes part in."""

@@ -152,6 +152,12 @@ def script_event(record: ExportLine) -> Event:
     return _changed(record, said, said.get("change"), script, "A script was added, changed or removed")
 
 
+def allowance_event(record: ExportLine) -> Event:
+    said = texts(record.said)
+    allowance = _entity("allowance", said.get("name"), said.get("allowance"), said.get("fingerprint"))
+    return _changed(record, said, said.get("change"), allowance, "Calls like a held one were allowed, or are no more")
+
+
 def _changed(record: ExportLine, said: Texts, word: str | None, entity: Event, message: str) -> Event:
     what = _WORDS.get(word or "") or (ENTITY.activity(0) if word is None else ENTITY.other(word))
     # Approved although inspection had findings, or declared with a launch that breaks rules.

@@ -26,6 +26,7 @@ KINDS: Final[Mapping[str, Callable[[ExportLine], Event]]] = {
     "ran": calls.run_event,
     "ended_run": calls.ended_run_event,
     "script": entities.script_event,
+    "allowance": entities.allowance_event,
     "resumed": log_and_guard.resumption_event,
     "admitted": entities.admission_event,
     "decided": entities.decision_event,

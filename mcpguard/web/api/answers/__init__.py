@@ -8,7 +8,13 @@ from mcpguard.web.api.answers.caller_answers import CallerAnswer, CallersAnswer,
 from mcpguard.web.api.answers.capability_answers import CapabilityAnswer, DifferenceAnswer, ExplainedAnswer
 from mcpguard.web.api.answers.count_answers import DayOfServersAnswer, SpanNumbersAnswer
 from mcpguard.web.api.answers.guarding import ConfirmedAnswer, RotatedAnswer, WaitingAnswer
-from mcpguard.web.api.answers.held_answers import HeldCallAnswer, HeldCallInContextAnswer, HeldCallsAnswer
+from mcpguard.web.api.answers.held_answers import (
+    AllowanceAnswer,
+    AllowancesAnswer,
+    HeldCallAnswer,
+    HeldCallInContextAnswer,
+    HeldCallsAnswer,
+)
 from mcpguard.web.api.answers.people_answers import (
     NewOperatorAnswer,
     OperatorsAnswer,
@@ -43,6 +49,8 @@ from mcpguard.web.api.answers.server_answers import (
 )
 
 __all__ = [
+    "AllowanceAnswer",
+    "AllowancesAnswer",
     "ApprovedAnswer",
     "CallRecordsAnswer",
     "CallerAnswer",

@@ -19,6 +19,15 @@ class HeldCallerAnswer(ApiAnswer):
     name: str
 
 
+class OfferedAllowanceAnswer(ApiAnswer):
+    """Whether the like of a held call can be allowed for some minutes. `open`: the arguments with free text, which may
+    differ unless the reviewer says otherwise."""
+
+    why_not: Annotated[str | None, Field(description="Why it cannot; null if it can.")]
+    arguments: list[str]
+    open: list[str]
+
+
 class HeldCallAnswer(ApiAnswer):
     """A call that is held for approval. `id`: its ticket, and its first entry in the audit log."""
 
@@ -54,6 +63,7 @@ class HeldCallAnswer(ApiAnswer):
     findings: list[FindingReasonedAnswer]
     by: str | None
     why: str | None
+    allowance: OfferedAllowanceAnswer
 
 
 class RiskClauseAnswer(ApiAnswer):
@@ -133,6 +143,33 @@ class HeldCallInContextAnswer(HeldCallAnswer):
     """A held call with what helps to answer it."""
 
     context: HoldContextAnswer
+
+
+class AllowanceAnswer(ApiAnswer):
+    """An allowance: calls like a held one are let through for some minutes. `same`: the arguments whose values must be
+    those of the held call, `open`: those that may differ, by name; `left`: how many more calls."""
+
+    id: str
+    ticket: str
+    caller: HeldCallerAnswer
+    server: str
+    name: str
+    effect: Effect
+    fingerprint: Fingerprint | None
+    same: list[str]
+    open: list[str]
+    left: int
+    at: Moment
+    until: Moment
+    by: str
+    why: str
+
+
+class AllowancesAnswer(ApiAnswer):
+    """A page of allowances."""
+
+    allowances: list[AllowanceAnswer]
+    next: Next
 
 
 class HeldCallsAnswer(ApiAnswer):

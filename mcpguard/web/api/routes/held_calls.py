@@ -1,4 +1,4 @@
-"""Routes of held calls: listing, allowing once and denying them."""
+"""Routes of held calls: listing, allowing once or for some minutes, and denying them."""
 
 from functools import partial
 from typing import Any
@@ -9,10 +9,11 @@ from fastapi.responses import JSONResponse
 from mcpguard.domain.calls.usual_reasons import written_reason
 from mcpguard.domain.decisions import Answer, Decision
 from mcpguard.domain.people import Right
-from mcpguard.guard.calls.holds.held_calls import tag
+from mcpguard.guard.calls.holds.allowances import AllowanceWish
+from mcpguard.guard.calls.holds.held_calls import allowance_tag, tag
 from mcpguard.guard.guard import Guard
-from mcpguard.web.api.answers import HeldCallAnswer, HeldCallInContextAnswer, HeldCallsAnswer
-from mcpguard.web.api.bodies import HeldAnswerBody
+from mcpguard.web.api.answers import AllowanceAnswer, HeldCallAnswer, HeldCallInContextAnswer, HeldCallsAnswer
+from mcpguard.web.api.bodies import AllowForBody, HeldAnswerBody
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
@@ -49,6 +50,18 @@ def held_calls(guard: Guard) -> APIRouter:
     async def allow(request: Request, ticket: str, body: HeldAnswerBody) -> JSONResponse:
         """Allow a held call once: now if its agent still waits, otherwise when it makes the same call again."""
         return shown(await guard.held.allow(ticket, decided(request, ticket, body, Answer.ALLOW)))
+
+    @router.post(
+        "/{ticket}/allow-for",
+        dependencies=decide,
+        response_model=AllowanceAnswer,
+        openapi_extra=AS_SEEN | SHOWN,
+    )
+    async def allow_for(request: Request, ticket: str, body: AllowForBody) -> JSONResponse:
+        """Allow a held call and its like for some minutes, at most 20 calls: of the same caller, tool and version."""
+        wish = AllowanceWish(body.minutes, body.same)
+        allowance = await guard.held.allow_for(ticket, decided(request, ticket, body, Answer.ALLOW), wish)
+        return JSONResponse(allowance, headers=etag(allowance_tag(allowance)))
 
     @router.post("/{ticket}/deny", dependencies=decide, response_model=HeldCallAnswer, openapi_extra=AS_SEEN | SHOWN)
     async def deny(request: Request, ticket: str, body: HeldAnswerBody) -> JSONResponse:

@@ -11,11 +11,13 @@ from mcpguard.domain.decisions import Answer
 from mcpguard.domain.filters import Filter, FilterKey, FilterTerm
 from mcpguard.domain.findings import Severity
 from mcpguard.domain.json import Json
-from mcpguard.guard.calls.holds.held_calls import tag
-from mcpguard.inspection.diff.clipping import value_as_text
+from mcpguard.guard.calls.holds.held_calls import allowance_tag, tag
+from mcpguard.inspection.diff.clipping import clip, value_as_text
 
 MOST_SHOWN: Final = 8
 """Calls and answers that a card lists; a link leads to all of them."""
+MOST_OF_A_VALUE: Final = 120
+"""Characters of a value beside the name of its argument."""
 TONES: Final = {"high": "critical", "medium": "medium", "low": "low"}
 """The tone and icon of each level of risk."""
 _VERDICTS: Final = {"allow": ("allowed", "Allowed"), "hold": ("held", "Held"), "deny": ("blocked", "Denied")}
@@ -38,7 +40,27 @@ def card(call: Json) -> Json:
         "counts": [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]],
         "context": None if context is None else _shown_context(call, context),
         "reasons": usual_reasons(waits=call["state"] == "waiting"),
+        "choices": _choices(call),
     }
+
+
+def allowance_row(allowance: Json) -> Json:
+    """Return an allowance with its tag and the filter of the calls that it let through."""
+    made = _kind(RecordKind.OPENED), _term(FilterKey.CALLER, allowance["caller"]["id"])
+    its = _term(FilterKey.SERVER, allowance["server"]), _term(FilterKey.NAME, allowance["name"])
+    return {**allowance, "tag": allowance_tag(allowance), "made_at": _audit(Filter((*made, *its), allowance["at"]))}
+
+
+def _choices(call: Json) -> list[Json]:
+    """Return the arguments from which a reviewer chooses those whose values must stay the same for a time."""
+    offered, arguments = call["allowance"], call["arguments"]
+    if offered["why_not"] or not isinstance(arguments, dict):
+        return []
+    return [
+        {"name": name, "value": clip(value_as_text(arguments.get(name)), MOST_OF_A_VALUE)}
+        | {"same": name not in offered["open"]}
+        for name in offered["arguments"]
+    ]
 
 
 def usual_reasons(*, waits: bool) -> list[tuple[str, list[tuple[str, str]]]]:

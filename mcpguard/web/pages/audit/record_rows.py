@@ -90,7 +90,7 @@ _CODES: Final = frozenset(
     {"entry", "upstream", "fingerprint", "observed", "approved", "approved_observed", "caller", "settings", "trace"}
     | {"chain", "key", "previous", "after", "proof", "accepted", "body_digest", "body_hmac", "hashes", "keys", "ticket"}
     | {"process", "rules", "artifact", "digest", "continues", "parent", "source", "reason", "prefixes", "user"}
-    | {"session", "token", "schema"}
+    | {"session", "token", "schema", "allowance"}
 )
 _NUMBERED: Final = frozenset({"first", "last", "acknowledged", "anchored", "found", "upto"})
 _LABELS: Final = {
