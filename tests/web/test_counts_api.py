@@ -68,7 +68,7 @@ async def test_every_server_is_told(guard: World) -> None:
         ("tool:a prompt:b", "give one"),
         ("since:2020-01-01", "shorter span"),
         ("since:1h until:2h", "ends before it begins"),
-        ("colour:red", "unknown key"),
+        ("colour:red", "is not a key"),
     ],
 )
 async def test_what_is_not_counted_is_a_problem_that_says_what_would_be(

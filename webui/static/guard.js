@@ -119,6 +119,8 @@ document.addEventListener("click", (event) => {
   for (const one of document.querySelectorAll("input[data-clean]")) one.checked = true;
 });
 
+document.addEventListener("click", (event) => event.target.closest("[data-close]")?.closest("dialog").close());
+
 // Ctrl-K finds a page, server, tool, agent or call by a part of its name; without scripts there is a page for that.
 const palette = document.getElementById("palette");
 let asked = 0;
@@ -135,7 +137,7 @@ palette?.addEventListener("input", async (event) => {
     const page = await fetched(`/find?q=${encodeURIComponent(event.target.value)}`);
     const found = page.getElementById("found");
     if (mine === asked && found) place.replaceChildren(document.importNode(found, true));
-  } catch { /* The guard is not reachable now; the form still leads to the page. */ }
+  } catch { /* The guard is not reachable now; the next letter asks again. */ }
 });
 palette?.addEventListener("keydown", (event) => {
   const links = [...palette.querySelectorAll("a")], at = links.indexOf(document.activeElement);

@@ -99,6 +99,8 @@ class Page(HTMLParser):
         return [each.value for each in self.forms[form] if each.name == name and each.on]
 
     def _put(self, form: str, each: Field) -> None:
+        if not form and not each.name:
+            return  # never sent: a field for a script
         self.forms.setdefault(form, []).append(each)
 
 

@@ -1,6 +1,7 @@
 """Whatever a server calls its tools and says of them, on every page it is text, whole and visible, and nothing else."""
 
 import base64
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -95,7 +96,7 @@ async def test_what_encoded_text_decodes_to_is_shown_and_not_obeyed(tmp_path: Pa
             inert(page)
             assert "Hides an instruction or command in encoded text" in page.text
             assert RULES["encoded.order"].why in page.text
-            assert "Decoded from base64: " + visible(order) in page.text
+            assert re.search(r"Decoded from base64:?\s*" + re.escape(visible(order)), page.text)
 
 
 async def test_a_look_alike_is_told_with_the_other_server_and_its_tool_whatever_that_is_called(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
 from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
-from mcpguard.codec.filters import parse
+from mcpguard.codec.filters import parse_strictly
 from mcpguard.domain.people import Right
 from mcpguard.guard.audit.count_filters import count_filter, count_span
 from mcpguard.guard.guard import Guard
@@ -37,7 +37,7 @@ def counts(guard: Guard) -> APIRouter:
         slots.
         """
         now = guard.clock.now()
-        wanted = parse(q, now)
+        wanted = parse_strictly(q, now)
         found = await guard.call_numbers.span(*count_span(wanted, now), count_filter(wanted, caller_id))
         return JSONResponse(asdict(found))
 

@@ -31,7 +31,7 @@ _CALL: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPlace:
     """Something that can be gone to. `sort`: what it is; `note`: what tells it from others of the same name."""
 
     sort: str
@@ -54,28 +54,28 @@ def find(guard: Guard, desk: Console) -> APIRouter:
     return router
 
 
-async def _calls(guard: Guard, wanted: str) -> list[Found]:
+async def _calls(guard: Guard, wanted: str) -> list[FoundPlace]:
     """Return the call with this id, if there is one."""
     try:
         first, *_ = await guard.auditing.call(wanted)
     except (RecordUnknown, StoreUnavailable, ValueError):
         return []
     said = first["content"] or {}
-    return [Found("call", f"{said.get('server', '')}:{said.get('name', '')}", f"/calls/{wanted}", wanted)]
+    return [FoundPlace("call", f"{said.get('server', '')}:{said.get('name', '')}", f"/calls/{wanted}", wanted)]
 
 
-def _found(guard: Guard, me: Principal, wanted: str) -> Iterator[Found]:
+def _found(guard: Guard, me: Principal, wanted: str) -> Iterator[FoundPlace]:
     """Yield what has these letters in its name: pages, servers, agents, capabilities."""
-    pages = (Found("page", place.name, place.path) for place in PLACES if me.may(place.right))
+    pages = (FoundPlace("page", place.name, place.path) for place in PLACES if me.may(place.right))
     yield from _some(pages, wanted)
     servers = guard.servers.every()
-    yield from _some((Found("server", known.name, path_of(known.name)) for known in servers), wanted)
+    yield from _some((FoundPlace("server", known.name, path_of(known.name)) for known in servers), wanted)
     if me.may(Right.AUDIT):
         agents = guard.granting.callers_json()
-        yield from _some((Found("agent", each["name"], f"/callers/{each['id']}") for each in agents), wanted)
+        yield from _some((FoundPlace("agent", each["name"], f"/callers/{each['id']}") for each in agents), wanted)
     listed = ((known.name, key) for known in servers for key in sorted(known.pins))
-    yield from _some((Found(key[0].value, key[1], url_of(name, key), name) for name, key in listed), wanted)
+    yield from _some((FoundPlace(key[0].value, key[1], url_of(name, key), name) for name, key in listed), wanted)
 
 
-def _some(every: Iterable[Found], wanted: str) -> Iterator[Found]:
+def _some(every: Iterable[FoundPlace], wanted: str) -> Iterator[FoundPlace]:
     return islice((each for each in every if wanted in each.name.casefold()), MOST)

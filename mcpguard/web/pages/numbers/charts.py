@@ -17,7 +17,7 @@ _ROUND: Final = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class CallNumbers:
+class CallShares:
     """Calls by what became of them. Cancelled ones and those with an unknown outcome count as failed."""
 
     sent: int
@@ -45,7 +45,7 @@ class LatencyChart:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedRow:
     """One of the most frequent, with its number, its share of the largest in percent, and where it leads."""
 
     label: str
@@ -55,12 +55,12 @@ class Ranked:
     note: str = ""
 
 
-def call_numbers(sums: CallSums) -> CallNumbers:
+def call_shares(sums: CallSums) -> CallShares:
     """Sum up calls by what became of them; those that still run count as sent."""
     parts = dict.fromkeys(("sent", "failed", "held", "denied"), 0)
     for outcome, number in sums.outcomes.items():
         parts[(PARTS | _OPEN)[outcome]] += number
-    return CallNumbers(**parts)
+    return CallShares(**parts)
 
 
 def counted_histogram(numbers: SpanNumbers) -> Histogram:
@@ -86,11 +86,13 @@ def latency_chart(numbers: SpanNumbers) -> LatencyChart | None:
     return LatencyChart(p50, p95, in_milliseconds(round(top * MILLISECOND)), numbers.bars)
 
 
-def ranked(of: Iterable[tuple[str, int, str, str]]) -> tuple[Ranked, ...]:
+def ranked_rows(of: Iterable[tuple[str, int, str, str]]) -> tuple[RankedRow, ...]:
     """Return a list of labels with their numbers, links and notes, the largest first."""
     rows = sorted(of, key=lambda each: (-each[1], each[0]))
     most = max((number for _, number, _, _ in rows), default=1)
-    return tuple(Ranked(label, number, round(100 * number / most, 1), link, note) for label, number, link, note in rows)
+    return tuple(
+        RankedRow(label, number, round(100 * number / most, 1), link, note) for label, number, link, note in rows
+    )
 
 
 def part_links(terms: str, since: int, until: int) -> Mapping[str, str]:
@@ -132,7 +134,7 @@ def change(now: int, before: int | None) -> str:
 
 
 def _bar(bar: CallBar) -> Bar:
-    found = call_numbers(bar.sums)
+    found = call_shares(bar.sums)
     return Bar(bar.at, found.sent, found.failed, found.held, found.denied, 0)
 
 

@@ -19,8 +19,8 @@ from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.numbers.charts import (
-    Ranked,
-    call_numbers,
+    RankedRow,
+    call_shares,
     calls_drawing,
     change,
     counted_histogram,
@@ -28,7 +28,7 @@ from mcpguard.web.pages.numbers.charts import (
     latency_chart,
     log_at,
     part_links,
-    ranked,
+    ranked_rows,
 )
 from mcpguard.web.pages.numbers.time_range import RANGES, TimeRange
 
@@ -68,8 +68,8 @@ def numbers_shown(numbers: SpanNumbers, terms: str) -> Json:
     """Return what the overview and the page of a server show alike. `terms`: what the links into the log say besides
     the span.
     """
-    found, counted = call_numbers(numbers.sums), counted_histogram(numbers)
-    before = call_numbers(numbers.before) if numbers.before else None
+    found, counted = call_shares(numbers.sums), counted_histogram(numbers)
+    before = call_shares(numbers.before) if numbers.before else None
     return {
         "numbers": numbers,
         "found": found,
@@ -88,10 +88,10 @@ def numbers_shown(numbers: SpanNumbers, terms: str) -> Json:
     }
 
 
-def tools_of(numbers: SpanNumbers, terms: str, *, with_server: bool) -> tuple[Ranked, ...]:
+def tools_of(numbers: SpanNumbers, terms: str, *, with_server: bool) -> tuple[RankedRow, ...]:
     """Return the tools that were called most."""
     span = Filter((), numbers.since, numbers.until)
-    return ranked(
+    return ranked_rows(
         (
             f"{each.server}:{each.name}" if with_server else each.name,
             each.calls,
@@ -102,10 +102,10 @@ def tools_of(numbers: SpanNumbers, terms: str, *, with_server: bool) -> tuple[Ra
     )
 
 
-def callers_of(guard: Guard, numbers: SpanNumbers, terms: str) -> tuple[Ranked, ...]:
+def callers_of(guard: Guard, numbers: SpanNumbers, terms: str) -> tuple[RankedRow, ...]:
     """Return the agents that called most, by their names."""
     span = Filter((), numbers.since, numbers.until)
-    return ranked(
+    return ranked_rows(
         (
             known[0].caller.label if (known := guard.callers.find(each.caller)) else each.caller,
             each.calls,
@@ -116,15 +116,15 @@ def callers_of(guard: Guard, numbers: SpanNumbers, terms: str) -> tuple[Ranked, 
     )
 
 
-def denials_of(numbers: SpanNumbers, terms: str) -> tuple[Ranked, ...]:
+def denials_of(numbers: SpanNumbers, terms: str) -> tuple[RankedRow, ...]:
     """Return why calls were denied, the most frequent first."""
     span = Filter((), numbers.since, numbers.until)
     reasons = [each for each in numbers.refused.items() if each[0]][:MOST]
-    return ranked((reason, number, log_at(f"{terms} reason:{reason}", span), "") for reason, number in reasons)
+    return ranked_rows((reason, number, log_at(f"{terms} reason:{reason}", span), "") for reason, number in reasons)
 
 
-def _servers(day: DayOfServers) -> tuple[Ranked, ...]:
-    found = ranked(
+def _servers(day: DayOfServers) -> tuple[RankedRow, ...]:
+    found = ranked_rows(
         (name, its.calls, f"/servers/{name}/activity", f"{its.failed:,} failed" if its.failed else "")
         for name, its in day.servers.items()
     )

@@ -61,6 +61,7 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
         said = await guard.queries.capability(name, key)
         found = known.found.at(known.pins[key])
         shown = raw(said["definition"], marks(found)) if said["complete"] else None
+        numbered = _numbered(key, found, said["definition"], shown)
         return await one.page(
             request,
             known,
@@ -70,17 +71,14 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             one=said,
             tag=tag,
             raw=shown,
-            numbered=_numbered(key, found, said["definition"], shown),
+            numbered=numbered,
             diff=await _diff(guard, request, name, key, said),
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
             to_read=" ".join(sorted(grave_rules(known, key))),
             unread=said["unread"],
             typed=_typed(given, problem),
             moved=problem.moved,
-            url=url_of(name, key),
-            presets=REVIEW_REASONS,
-            side_by_side=_view(request) == SIDES,
-            beside=f"{url_of(name, key, **_other_view(request))}#h-diff",
+            **_views(request, name, key),
             use=await _use(guard, one, request, known, key),
             script=guard.scripts.review_json(known, said["definition"]) if guard.scripts is not None else None,
         )
@@ -121,15 +119,13 @@ def url_of(name: str, key: CapabilityKey, **more: str) -> str:
     return f"/servers/{name}/capability?" + urlencode({"kind": key[0].value, "name": key[1], **more})
 
 
-def _view(request: Request) -> str:
-    return request.query_params.get("view", "")
-
-
-def _other_view(request: Request) -> dict[str, str]:
-    """Return the query for the same comparison, shown in the other way."""
+def _views(request: Request, name: str, key: CapabilityKey) -> Json:
+    """Return where the page is, how its comparison is shown, where that is shown in the other way, and the reasons."""
     given = request.query_params
     compared = {word: given[word] for word in ("before", "after") if FINGERPRINT.fullmatch(given.get(word, ""))}
-    return compared if _view(request) == SIDES else {**compared, "view": SIDES}
+    both = given.get("view") == SIDES
+    other = url_of(name, key, **(compared if both else {**compared, "view": SIDES}))
+    return {"url": url_of(name, key), "side_by_side": both, "beside": f"{other}#h-diff", "presets": REVIEW_REASONS}
 
 
 def _numbered(

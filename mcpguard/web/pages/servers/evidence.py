@@ -37,6 +37,11 @@ class NumberedFinding:
     also: tuple[Finding, ...] = ()
 
     @property
+    def here(self) -> tuple["NumberedFinding", ...]:
+        """Every finding at this place, itself first."""
+        return (self, *(replace(self, finding=each, also=()) for each in self.also))
+
+    @property
     def why(self) -> str:
         """Why it matters; "" for a rule of an earlier version."""
         return reason_of(self.finding)

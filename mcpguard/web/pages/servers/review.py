@@ -16,10 +16,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Actor, Approval, Decision, Stale, Undecidable
+from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.review.advice import advise
 from mcpguard.guard.review.confirmations import findings_to_confirm
+from mcpguard.guard.servers.registry import ServerState
+from mcpguard.guard.servers.review_advice import advise
 from mcpguard.text.visible import visible
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
@@ -63,12 +65,10 @@ def review(guard: Guard, desk: Console) -> APIRouter:
         tag, seen = guard.queries.tag(name), guard.queries.seen_now(name)
         server = await guard.queries.server(name)
         definitions = await guard.queries.definitions(name)
-        to_confirm = findings_to_confirm(known)
         typed = read_choice(given)
         stale = problem.status == 409 and typed is not None
         moved = problem.moved or (guard.queries.differences(name, typed.seen) if stale and typed else ())
         chosen = rows(server["capabilities"], seen, typed, clean=problem is FINE and given.one("decision") == CLEAN)
-        shown_page = await to_thread.run_sync(review_page, known, definitions, chosen)
         return await one.page(
             request,
             known,
@@ -78,21 +78,13 @@ def review(guard: Guard, desk: Console) -> APIRouter:
             server=server,
             tag=tag,
             looked=write_seen(seen),
-            review=shown_page,
+            review=await to_thread.run_sync(review_page, known, definitions, chosen),
             offered=len(chosen),
-            advice=advise(known.findings(), inspected=server["observed"] is not None),
-            presets=REVIEW_REASONS,
-            grave=to_confirm.severities,
-            to_read=written_out(to_confirm.rules),
-            typed={
-                "why": given.one("why"),
-                "preset": given.one("preset"),
-                "read": given.one("read"),
-                "problem": problem.sentence,
-                "stale": stale,
-            },
-            confined={"sandbox": given.one("sandbox"), "mounts": given.one("mounts")},
             moved=moved,
+            presets=REVIEW_REASONS,
+            confined={"sandbox": given.one("sandbox"), "mounts": given.one("mounts")},
+            **_judged(known, inspected=server["observed"] is not None),
+            **_typed(given, problem.sentence, stale=stale),
         )
 
     @router.get("/servers/{name}", dependencies=[may(Right.LOOK)])
@@ -119,6 +111,20 @@ def review(guard: Guard, desk: Console) -> APIRouter:
         return await desk.carried_out(request, work, again, largest=LARGEST, most=MOST)
 
     return router
+
+
+def _judged(known: ServerState, *, inspected: bool) -> Json:
+    """Return what is advised about a server, and which findings its approval has to confirm."""
+    to_confirm = findings_to_confirm(known)
+    advice = advise(known.findings(), inspected=inspected)
+    return {"advice": advice, "grave": to_confirm.severities, "to_read": written_out(to_confirm.rules)}
+
+
+def _typed(given: SentForm, problem: str, *, stale: bool) -> Json:
+    """Return what was typed, and why nothing was done."""
+    return {
+        "typed": {word: given.one(word) for word in ("why", "preset", "read")} | {"problem": problem, "stale": stale}
+    }
 
 
 async def _as_looked(guard: Guard, name: str, answer: str, given: SentForm, decision: Decision) -> DoneNotice:

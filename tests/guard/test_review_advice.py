@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mcpguard.domain.capabilities import CapabilityKind
 from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.findings import Evidence, Finding, Severity
-from mcpguard.guard.review.advice import Recommendation, advise
+from mcpguard.guard.servers.review_advice import Recommendation, advise
 from mcpguard.inspection.rules.rule_table import RULES
 
 NOWHERE = Evidence("/description", 0, 1)
