@@ -76,7 +76,8 @@ def nothing_to_complain_about(seen: Seen, guard: Served) -> None:
     assert [each for each in seen.asked if not each.startswith(guard.url + "/")] == [], "and nothing from anywhere else"
     wide, fits = seen.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert wide <= fits, f"{seen.page.url}: nothing to scroll to the side"
-    assert faults(seen) == [], seen.page.url
+    found = faults(seen)
+    assert found == [], f"{seen.page.url}: {found}"
 
 
 def faults(seen: Seen) -> list[str]:

@@ -271,7 +271,8 @@ def test_what_is_allowed_is_the_call_that_was_shown(seen: Seen, seeded: tuple[Se
         card = page.locator("article")
         expect(card).to_have_count(1)
         expect(card).to_contain_text("<script>")
-        why = card.get_by_label("Reason")
+        card.get_by_label("Reason").select_option("expected")
+        why = card.get_by_label("Note")
         why.fill("It is the right row.")
         with waiting(guard, token, HOSTILE[1]) as second:
             expect(page.locator("[data-count=held]")).to_have_text("2")
