@@ -19,6 +19,7 @@ from mcpguard.domain.calls.outcomes import Executed, Outcome, OutcomeKind
 from mcpguard.domain.calls.verdicts import Deny
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.reasons import Reason
+from mcpguard.guard.audit.call_counter import EVERY_SECONDS
 from mcpguard.ledger.entries import Entry
 from tests.recording import record
 from tests.store.full import file_size_limit
@@ -184,6 +185,8 @@ async def test_a_call_whose_end_cannot_be_recorded_is_told_so_and_its_end_is_rec
 
 async def test_a_store_that_stays_away_does_not_keep_the_guard_from_stopping(tmp_path: Path) -> None:
     async with world(tmp_path) as guard:
+        while not guard.clock.has_sleeper(EVERY_SECONDS):  # a start counts calls, and would get a new connection first
+            await guard.settle()
         await guard.call()
         await guard.now.store.writer.submit(lambda c: c.exec_driver_sql("PRAGMA query_only=ON").close())
         await refused(guard)

@@ -82,6 +82,8 @@ def nothing_to_complain_about(seen: Seen, guard: Served) -> None:
 
 def faults(seen: Seen) -> list[str]:
     """What axe finds wrong with the page as it is."""
+    # At its end, where what sticks to the end of a window covers nothing.
+    seen.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     seen.page.evaluate(axe())
     found: list[str] = seen.page.evaluate(JUDGED, AXE)
     return found
