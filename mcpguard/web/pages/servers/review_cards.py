@@ -154,7 +154,7 @@ class _CardWriter:
             if shown:
                 texts.append(self._text(row.key, path, text, places, some))
         listed = sorted(numbered, key=lambda each: (worse(each.finding), -each.number), reverse=True)
-        worst = max(findings, key=lambda each: _severity(each.severity)).severity
+        worst = max(findings, key=worse).severity
         counted = sum(1 + len(each.also) for each in numbered)
         return ReviewCard(
             row,
@@ -197,10 +197,11 @@ class _CardWriter:
     ) -> CardText:
         marks = [
             FindingMark(place.start, place.end, each.number, each.finding.severity.value)
-            for place, each in zip(places, numbered, strict=False)
+            # Where places overlap, the first mark is drawn: that of the worst.
+            for place, each in sorted(
+                zip(places, numbered, strict=False), key=lambda pair: worse(pair[1].finding), reverse=True
+            )
         ]
-        # Where places overlap, the first mark is drawn: that of the worst.
-        marks.sort(key=lambda each: _severity(Severity(each.severity)), reverse=True)
         shown = well(key, path, text, marks)
         decoded = (decoded for each in numbered for decoded in each.decoded)
         plain = [PlainText(f"Decoded from {each.encoding}", each.text) for each in decoded]
@@ -255,10 +256,3 @@ def _badness(known: ServerState, key: CapabilityKey) -> tuple[object, ...]:
 
 def _has_row(finding: Finding) -> bool:
     return finding.hard or finding.severity in _LISTED
-
-
-def _severity(severity: Severity) -> int:
-    return _SEVERITIES.index(severity)
-
-
-_SEVERITIES: Final = tuple(Severity)
