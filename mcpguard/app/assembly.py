@@ -47,11 +47,11 @@ from mcpguard.guard.review.agent_requests import AgentRequests
 from mcpguard.guard.review.decisions import Decisions
 from mcpguard.guard.review.inspection import ServerInspections
 from mcpguard.guard.review.inspection_records import InspectionRecords
-from mcpguard.guard.review.last_words import LastWords
 from mcpguard.guard.review.launch_fingerprints import Fingerprints
+from mcpguard.guard.review.logs.last_words import LastWords
+from mcpguard.guard.review.logs.server_log import ServerLogs
 from mcpguard.guard.review.sandbox_needs import SandboxNeeds
 from mcpguard.guard.review.server_json import ServerQueries
-from mcpguard.guard.review.server_log import ServerLogs
 from mcpguard.guard.servers.intake import Intake
 from mcpguard.guard.servers.neighbours import NeighbourTools
 from mcpguard.guard.servers.publisher import Publisher

@@ -39,6 +39,7 @@ class Answer(StrEnum):
     REVOKE = "revoke"
     QUARANTINE = "quarantine"
     DISABLE = "disable"
+    RESTART = "restart"
     BLOCK = "block"
     DENY = "deny"
 

@@ -35,8 +35,8 @@ from mcpguard.guard.review.admission import Admission
 from mcpguard.guard.review.agent_requests import AgentRequests
 from mcpguard.guard.review.decisions import Decisions
 from mcpguard.guard.review.inspection import ServerInspections
+from mcpguard.guard.review.logs.server_log import ServerLogs
 from mcpguard.guard.review.server_json import ServerQueries
-from mcpguard.guard.review.server_log import ServerLogs
 from mcpguard.guard.scripts.scripts import Scripts
 from mcpguard.guard.search.answer import search_answer
 from mcpguard.guard.search.tool_search import SearchScope, ToolSearch

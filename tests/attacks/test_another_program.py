@@ -64,7 +64,7 @@ async def test_it_is_quarantined_and_gets_no_secret(
             other = tmp_path / "program" / "other.py"
             other.write_text(text)
             file.symlink_to(other)
-        assert guard.now.guard.servers.restart("web")
+        assert guard.now.fleet.restart("web")
         await until(guard, lambda: standing(guard) is UpstreamStanding.QUARANTINED)
         assert pin(guard, "attempt").standing is CapabilityStanding.PENDING
         assert (await answer(guard))["isError"]
@@ -87,7 +87,7 @@ async def test_a_person_may_look_at_the_new_one(tmp_path: Path, monkeypatch: pyt
         await running(guard, file, Profile.NONE)
         first = upstream(guard).artifact
         file.write_text("# A fix.\n" + file.read_text())
-        assert guard.now.guard.servers.restart("web")
+        assert guard.now.fleet.restart("web")
         await until(guard, lambda: standing(guard) is UpstreamStanding.QUARANTINED)
         await running(guard, file, Profile.NONE)
         assert upstream(guard).artifact not in (None, first)
@@ -146,7 +146,7 @@ async def test_it_does_not_start_while_nothing_can_be_recorded_either(
         await running(guard, file, Profile.NONE)
         file.write_text(STEALS.format(mark=str(mark)) + file.read_text())
         await guard.now.store.writer.submit(turn_read_only)
-        assert guard.now.guard.servers.restart("web")
+        assert guard.now.fleet.restart("web")
         await until(guard, lambda: not recorded())
         await until(guard, lambda: recorded() and standing(guard) is UpstreamStanding.QUARANTINED)
         assert len(moves(guard, capability=None)) == 1

@@ -85,7 +85,7 @@ async def test_whoever_waits_for_the_guards_look_is_found_out(
         other.write_text(STEALS.format(mark=str(mark)) + file.read_text())
         asked, before = len(guard.entries()), upstream(guard)
         with exchanged(file, other, *back) as attacker:
-            assert guard.now.guard.servers.restart("web")
+            assert guard.now.fleet.restart("web")
             await until(guard, lambda: standing(guard) is UpstreamStanding.QUARANTINED)
             assert attacker.wait() == 0, "it was done"
         answer = (await (await guard.legacy()).call("web::attempt", attempts(("environment",)))).result
@@ -176,7 +176,7 @@ async def test_one_that_is_approved_does_not_start_once_another_one_may_write_th
         assert not (await inspected(guard, "other", Profile.STRICT)).error
         await approved_as_listed(guard.now, "other")
         await taken_in(guard.now, ["other"])
-        assert guard.now.guard.servers.restart("web")
+        assert guard.now.fleet.restart("web")
         fleet = guard.now.fleet
         await until(guard, lambda: "to which other may write" in fleet.conditions()["web"].error)
         assert fleet.conditions()["web"].state is ConnectionState.ERROR

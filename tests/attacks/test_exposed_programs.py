@@ -198,7 +198,7 @@ async def test_unconfined_it_is_not_started_where_others_could_exchange_it(
         asked, mode = len(guard.entries()), open_to_all.stat().st_mode & 0o777
         open_to_all.chmod(mode | 0o022)
         with exchanged(file, other, *back) as attacker:
-            assert guard.now.guard.servers.restart("web")
+            assert guard.now.fleet.restart("web")
             await until(guard, lambda: guard.now.fleet.conditions()["web"].state is ConnectionState.ERROR)
             assert attacker.wait() == 0, "it was done"
         said = guard.now.fleet.conditions()["web"].error

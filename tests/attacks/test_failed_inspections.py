@@ -15,7 +15,7 @@ from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.people import Role
 from mcpguard.guard.review.inspection import InspectionResult
 from mcpguard.guard.review.inspection_records import CUT_OFF, GUARD_ENDED
-from mcpguard.guard.review.log_lines import LIKE_ORDER
+from mcpguard.guard.review.logs.log_lines import LIKE_ORDER
 from tests import people
 from tests.patience import PATIENCE
 from tests.process import ROOT

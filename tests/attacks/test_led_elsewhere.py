@@ -78,7 +78,7 @@ async def test_a_name_that_leads_inside_after_its_approval_leads_nowhere(
         assert not (await client.call("web::echo", {"n": 1})).result.get("isError")
         heard = len(script.calls)
         names.leads_to = [address]
-        assert guard.now.guard.servers.restart("web")
+        assert guard.now.fleet.restart("web")
         await until(guard, lambda: "is not a public address" in error(guard))
         with refused_once(guard, "server:unreachable", script):
             said = (await client.call("web::echo", {"n": 1})).result

@@ -7,32 +7,21 @@ from typing import Any
 
 import pytest
 
+from mcpguard.domain.decisions import Undecidable
 from mcpguard.domain.servers.launches import DeclaredServer, Profile, StdioLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Origin
+from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.upstreams.process.child import RUNNING
 from tests.attacks.quarantined import records, standing, until, upstream
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate
 from tests.review import DECISION, approved_as_listed, taken_in
-from tests.simulators.registry import Registry, file, npm_package, registry
+from tests.simulators.registry import Registry, registry
+from tests.simulators.weather import WEATHER, publish_weather
 from tests.upstreams.packages.installations import environ
 
 pytestmark = pytest.mark.anyio
-SERVER = """#!/usr/bin/env node
-const answers = {
-  initialize: () => ({ serverInfo: { name: "weather", version: "1" }, capabilities: { tools: {} },
-                       protocolVersion: "2025-06-18" }),
-  "tools/list": () => ({ tools: [{ name: "weather", inputSchema: { type: "object" },
-                                   annotations: { readOnlyHint: true } }] }),
-  "tools/call": () => ({ content: [{ type: "text", text: "VERSION" }] }),
-};
-require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method } = JSON.parse(line);
-  if (id === undefined) return;
-  const reply = answers[method] ? { result: answers[method]() } : { error: { code: -32601, message: "unknown" } };
-  process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...reply }) + "\\n");
-});
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -44,13 +33,8 @@ def _there_are_a_sandbox_and_npm(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 async def there() -> AsyncIterator[Registry]:
     async with registry() as one:
-        publish(one, "1.0.0")
+        publish_weather(one, "1.0.0")
         yield one
-
-
-def publish(there: Registry, version: str) -> None:
-    program = file("package/weather.js", SERVER.replace("VERSION", version), 0o755)
-    there.add_npm("weather", npm_package("weather", program, version=version, bin="weather.js"), version)
 
 
 def declared(there: Registry, *words: str, profile: Profile = Profile.STRICT) -> DeclaredServer:
@@ -82,7 +66,7 @@ async def test_what_was_looked_at_is_what_runs_whatever_is_published_later(there
         assert listed["artifact"].startswith("npm:weather@1.0.0 sha256:")
         assert listed["artifact"] == upstream(guard).artifact
     asked = len(there.asked)
-    publish(there, "1.0.1")
+    publish_weather(there, "1.0.1")
     async with gate(tmp_path) as guard:
         await guard.declare(declared(there))
         await taken_in(guard.now, ["web"])
@@ -91,10 +75,34 @@ async def test_what_was_looked_at_is_what_runs_whatever_is_published_later(there
     assert len(there.asked) == asked, "nothing was resolved again"
 
 
+async def test_a_server_is_pinned_to_what_was_looked_at_and_reviewed_again(there: Registry, tmp_path: Path) -> None:
+    """The newest version is another one by then, and it is not what is declared."""
+    async with gate(tmp_path) as guard:
+        launch = declared(there).launch
+        assert isinstance(launch, StdioLaunch)
+        config = {"command": "npx", "args": [*launch.arguments], "env": dict(launch.environment)}
+        await guard.now.guard.admission.add("web", config, DeclarationSource(Origin.CLI, DECISION.by))
+        assert not (await inspected(guard)).error
+        await approved_as_listed(guard.now, "web")
+        await taken_in(guard.now, ["web"])
+        publish_weather(there, "1.0.1")
+        await guard.now.guard.admission.pin_version("web", upstream(guard).revision, DECISION.by)
+        known = guard.now.guard.servers.find("web")
+        assert known is not None
+        assert known.declared.launch == StdioLaunch("npx", ("-y", "weather@1.0.0"), launch.environment)
+        assert standing(guard) is UpstreamStanding.QUARANTINED
+        assert not (await inspected(guard)).error
+        await approved_as_listed(guard.now, "web")
+        await taken_in(guard.now, ["web"])
+        assert (await said(guard))["content"][0]["text"] == "1.0.0"
+        with pytest.raises(Undecidable, match="no version"):
+            await guard.now.guard.admission.pin_version("web", upstream(guard).revision, DECISION.by)
+
+
 async def test_a_new_version_is_another_server_when_it_is_looked_at(there: Registry, tmp_path: Path) -> None:
     async with gate(tmp_path) as guard:
         await running(guard, there)
-        publish(there, "1.0.1")
+        publish_weather(there, "1.0.1")
         await guard.now.guard.decisions.disable("web", DECISION)
         assert not (await inspected(guard)).error
         assert standing(guard) is UpstreamStanding.QUARANTINED
@@ -121,8 +129,8 @@ async def test_a_tree_that_was_changed_does_not_run_and_can_be_made_whole(there:
     async with gate(tmp_path) as guard:
         await running(guard, there)
         (program,) = (guard.now.settings.data_dir / "packages" / "web").glob("*/tree/node_modules/weather/weather.js")
-        program.write_text(SERVER.replace("VERSION", "changed"))
-        assert guard.now.guard.servers.restart("web")
+        program.write_text(WEATHER.replace("VERSION", "changed"))
+        assert guard.now.fleet.restart("web")
         await until(guard, lambda: "was modified after its approval" in error(guard))
         assert not RUNNING
         assert (await said(guard))["isError"]
@@ -178,7 +186,7 @@ async def test_what_is_installed_unconfined_runs_from_its_tree_too(there: Regist
         await guard.declare(declared(there))
         assert not (await inspected(guard, consent=True)).error
         await approved_as_listed(guard.now, "web")
-        publish(there, "1.0.1")
+        publish_weather(there, "1.0.1")
         await taken_in(guard.now, ["web"])
         assert (await said(guard))["content"][0]["text"] == "1.0.0"
         known = guard.now.guard.servers.find("web")

@@ -30,6 +30,7 @@ PAGES: Final = {
     "server-capabilities": "/servers/github/capabilities",
     "server-changes": "/servers/notion/changes",
     "server-configuration": "/servers/github/configuration",
+    "server-edit": "/servers/github/edit",
     "server-decisions": "/servers/jira/decisions",
     "capability": "/servers/weather/capability?kind=tool&name=forecast",
     "capability-changed": "/servers/notion/capability?kind=tool&name=list_page",

@@ -143,7 +143,7 @@ def _listings(guard: Gate) -> list[Listing | None]:
 async def restarted(guard: Gate, server: str) -> None:
     """Let the guard connect to the server anew, after a pause that grows, and list what it offers now."""
     catalog = guard.now.guard.catalog
-    assert guard.now.guard.servers.restart(server)
+    assert guard.now.fleet.restart(server)
     while guard.now.guard.catalog is catalog:
         await guard.clock.advance(1)
         await anyio.lowlevel.checkpoint()

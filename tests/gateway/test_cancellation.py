@@ -11,6 +11,7 @@ from mcpguard.codec.uris import wrap_uri
 from tests.gate import Gate
 from tests.gateway.abandoning import Asking, abandoned, begun, closed, waiting
 from tests.gateway.speaking import HOWS, ONLY, OTHER_TOKEN, TOKEN, guarded, speaking, two_callers
+from tests.review import DECISION
 from tests.simulators.line_client import LineClient
 from tests.simulators.words import Json
 
@@ -188,9 +189,25 @@ async def test_a_server_that_ends_in_the_middle_leaves_it_open_what_happened(tmp
             asking = Asking(guard.client(), "tools/call", {"name": "web::echo"})
             tasks.start_soon(asking)
             await script.until(lambda: script.held == 1)
-            assert guard.now.guard.servers.restart("web")
+            assert guard.now.fleet.restart("web")
         assert asking.reply is not None
         said = asking.reply.result["_meta"]["mcpguard/refusal"]
         assert (said["status"], said["executed"], said["reason"]) == ("withheld", "unknown", "server:lost")
         entry = await closed(guard, 1)
         assert (entry["outcome"], entry["reason"]) == ("unknown", "server:lost")
+
+
+async def test_a_call_that_a_person_ends_with_a_restart_leaves_it_open_what_happened(tmp_path: Path) -> None:
+    script = waiting()
+    async with guarded(tmp_path, script, over="stdio") as guard:
+        async with anyio.create_task_group() as tasks:
+            asking = Asking(guard.client(), "tools/call", {"name": "web::echo"})
+            tasks.start_soon(asking)
+            await script.until(lambda: script.held == 1)
+            await guard.now.guard.decisions.restart("web", DECISION)
+        assert asking.reply is not None
+        said = asking.reply.result["_meta"]["mcpguard/refusal"]
+        assert (said["status"], said["executed"], said["reason"]) == ("withheld", "unknown", "server:lost")
+        script.answers["tools/call echo"] = {"content": []}
+        assert (await guard.client().call("web::echo")).result["content"] == [], "the next one waits until it is there"
+        assert len(script.called("tools/call")) == 2, "nothing is sent twice"

@@ -13,7 +13,7 @@ from mcpguard.app.places import server_logs
 from mcpguard.domain.decisions import Decision
 from mcpguard.domain.servers.launches import StdioLaunch, Templates
 from mcpguard.gateway.tools.declarations import MOST_LINES
-from mcpguard.guard.review.log_lines import LIKE_ORDER, LIKE_SECRET, MOST_CHARACTERS, UNTOLD
+from mcpguard.guard.review.logs.log_lines import LIKE_ORDER, LIKE_SECRET, MOST_CHARACTERS, UNTOLD
 from mcpguard.policy.secrets.masking import HIDDEN
 from mcpguard.upstreams.process.hidden_secrets import KEY
 from tests.gate import Gate, gate

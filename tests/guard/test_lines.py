@@ -5,7 +5,7 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.guard.review.log_lines import LIKE_ORDER, LIKE_SECRET, LONGEST_LINE, MOST_CHARACTERS, fit
+from mcpguard.guard.review.logs.log_lines import LIKE_ORDER, LIKE_SECRET, LONGEST_LINE, MOST_CHARACTERS, fit
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.text.visible import hides
 

@@ -29,7 +29,10 @@ from tests.gateway.granting import granted
 from tests.gateway.holding import HELD, Making, held
 from tests.gateway.speaking import guarded
 from tests.ledger.export.ocsf_validator import problems
+from tests.simulators.registry import registry
 from tests.simulators.script import Script
+from tests.simulators.weather import publish_weather
+from tests.upstreams.packages.installations import environ
 from tests.web.conforming import conforms
 from tests.web.rest import API, bare, browser
 from tests.web.reviewing import HONEST, WHY, show
@@ -95,7 +98,7 @@ async def about_servers(walk: Walk) -> None:
     why = {"why": WHY}
     await walk.step("POST /servers/{server}/permit", "decided", why | {"kinds": ["roots"]}, server="notes")
     await walk.step("POST /servers/{server}/screen", "decided", why | {"mode": "mask"}, server="notes")
-    for answer in ("disable", "enable", "quarantine", "block"):
+    for answer in ("restart", "disable", "enable", "quarantine", "block"):
         await walk.step(f"POST /servers/{{server}}/{answer}", "decided", why, server="notes")
     patch = {"revision": (await show(walk.guard))["revision"], "patch": {"args": ["-c", "1"]}}
     await walk.step("PATCH /servers/{server}", "admitted moved*", patch, server="notes")
@@ -178,6 +181,7 @@ async def invalid_events(guard: World) -> list[str]:
 EXPORTS = f"{API}/records/export"
 OWN_PASSWORD = {("POST", f"{API}/me/password")}
 HELD_CALLS = {("POST", f"{API}/held/{{ticket}}/{answer}") for answer in ("allow", "allow-for", "deny")}
+PINNED = {("POST", f"{API}/servers/{{server}}/pin")}
 HELD_CALLS |= {("POST", f"{API}/allowances/{{allowance}}/revoke")}
 
 
@@ -192,7 +196,24 @@ async def test_every_route_that_changes_something_leaves_who_did_it(tmp_path: Pa
         assert guard.verified().whole
         assert {*await invalid_events(guard)} == set()
     changing = {(method, path) for method, path, _ in routes_with_needs(bare()) if method != "GET"}
-    assert walk.done | HELD_CALLS | OWN_PASSWORD == changing
+    assert walk.done | HELD_CALLS | OWN_PASSWORD | PINNED == changing
+
+
+async def test_pinning_a_package_leaves_who_did_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    works()
+    monkeypatch.setenv("PATH", environ()["PATH"])
+    async with registry() as there, world(tmp_path, upstreams__networks=["127.0.0.0/8"]) as guard:
+        publish_weather(there)
+        config = {"command": "npx", "args": ["weather"], "env": {"NPM_CONFIG_REGISTRY": there.url}}
+        walk = Walk(guard)
+        await walk.step("POST /servers", "admitted", {"name": "web", "config": config})
+        await walk.step("POST /servers/{server}/inspect", "inspected listed", {"why": WHY}, server="web")
+        server = await show(guard, "web")
+        assert server["pinned_arguments"] == ["weather@1.0.0"]
+        revision = {"revision": server["revision"]}
+        await walk.step("POST /servers/{server}/pin", "admitted", revision, server="web")
+        assert (await show(guard, "web"))["launch"]["arguments"] == ["weather@1.0.0"]
+        assert walk.done >= PINNED
 
 
 @pytest.mark.parametrize("answer", ["allow", "deny"])
@@ -334,9 +355,11 @@ COMMANDS: Mapping[str, str] = {
     "server fetch-uv": "inspected",  # it installs nothing but for an inspection, which is recorded
     "server inspect": "POST /servers/{server}/inspect",
     "server patch": "PATCH /servers/{server}",
+    "server pin": "POST /servers/{server}/pin",
     "server permit": "POST /servers/{server}/permit",
     "server quarantine": "POST /servers/{server}/quarantine",
     "server remove": "DELETE /servers/{server}",
+    "server restart": "POST /servers/{server}/restart",
     "server reject": "POST /servers/{server}/reject",
     "server screen": "POST /servers/{server}/screen",
     "stdio": "opened",

@@ -113,6 +113,22 @@ async def test_nothing_shortens_a_pause() -> None:
         )
 
 
+async def test_only_a_person_who_starts_it_again_does_without_the_pause() -> None:
+    """What a call, a client or a configuration can cause waits; this leaves a record and names somebody."""
+    async with flock({"a": GONE}, retry_seconds=8) as kept:
+        await kept.stands("error", "a")
+        kept.fleet.start_again("a")
+        assert kept.fleet.is_starting("a"), "calls wait for it"
+        await kept.until(lambda: kept.wires.reached == ["a", "a"])
+        await kept.stands("error", "a")
+        kept.fleet.want([])
+        await kept.until(lambda: kept.removed("a"))
+        kept.fleet.start_again("a")
+        kept.fleet.start_again("unknown")
+        await kept.clock.advance(60)
+    assert kept.wires.reached == ["a", "a"], "what nobody wants is not started"
+
+
 async def test_a_restart_is_followed_by_a_pause_that_grows_too() -> None:
     async with flock({"a": Script()}, retry_seconds=1, retry_most_seconds=60) as kept:
         for pause in (0.5, 1, 2, 4):

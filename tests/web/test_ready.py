@@ -75,7 +75,7 @@ async def test_it_is_ready_once_all_are_connected_and_stays_so_when_one_falls(tm
     async with world(tmp_path) as guard:
         assert (await until_ready(guard)).json() == READY
         (tmp_path / "broken").touch()
-        assert guard.now.guard.servers.restart("notes")
+        assert guard.now.fleet.restart("notes")
         with anyio.fail_after(PATIENCE):
             while (answer := await guard.network.get("/readyz")).json() == READY:
                 await checkpoint()

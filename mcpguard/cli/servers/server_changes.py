@@ -1,4 +1,4 @@
-"""`mcpguard server add`, `patch` and `remove`: change declarations. None of them approves a server."""
+"""`mcpguard server add`, `patch`, `pin` and `remove`: change declarations. None of them approves a server."""
 
 import shutil
 from enum import StrEnum
@@ -109,6 +109,21 @@ def patch(
     warn_of_confinement(server)
 
 
+def pin(
+    name: Name,
+    config: Config = None,
+    data_dir: DataDir = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Pin a server to the version of its package that was inspected. It goes back into quarantine."""
+    guard = GuardClient.from_options(config, data_dir)
+    revision = guard.get(server_path(name))["revision"]
+    server = guard.send("POST", server_path(name, "pin"), {"revision": revision})
+    now = " ".join(map(visible, server["launch"]["arguments"]))
+    print_answer(output, server, f"{name} now runs {visible(server['launch']['command'])} {now}")
+    typer.echo(f"It is {server['standing']}. Inspect it: mcpguard server inspect {name}", err=True)
+
+
 def remove(
     name: Name,
     config: Config = None,
@@ -134,7 +149,7 @@ def fetch_uv(config: Config = None, data_dir: DataDir = None) -> None:
     typer.echo(f"The guard installs with {program} what uvx runs, if the host has no uv of its own.")
 
 
-COMMANDS = (add, patch, remove, fetch_uv)
+COMMANDS = (add, patch, pin, remove, fetch_uv)
 
 
 def _tell(notices: list[str]) -> None:

@@ -166,15 +166,16 @@ def _tell_approved(name: str, planned: ApprovalPlan, done: dict[str, Any], outpu
         raise typer.Exit(1)
 
 
-def _decision(answer: str, sentence: str) -> Callable[..., None]:
-    """Make the command for a decision that needs a reason and nothing more."""
+def _decision(answer: str, sentence: str, done: str = "") -> Callable[..., None]:
+    """Make the command for a decision that needs a reason and nothing more. `done`: what it came to, if not a
+    status."""
 
     def command(
         name: Name, reason: Reason, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE
     ) -> None:
         server = GuardClient.from_options(config, data_dir).send("POST", server_path(name, answer), {"why": reason})
         switch = "enabled" if server["enabled"] else "disabled"
-        print_answer(output, server, f"{name} is {server['standing']} and {switch}")
+        print_answer(output, server, f"{name} is {done or server['standing'] + ' and ' + switch}")
 
     command.__name__, command.__doc__ = answer, sentence
     return command
@@ -187,6 +188,8 @@ quarantine = _decision(
 block = _decision("block", "Block a server, its name and its launch, until a user quarantines it.")
 enable = _decision("enable", "Enable a disabled server.")
 disable = _decision("disable", "Disable a server. Decisions about it are kept.")
+
+restart = _decision("restart", "Stop a server and start it again. Calls under way end with it.", "being restarted")
 
 
 def permit(
@@ -223,4 +226,4 @@ def screen(
     print_answer(output, server, f"{name}: replies are scanned with mode {screening(server)}")
 
 
-COMMANDS = (inspect, approve, reject, quarantine, block, enable, disable, permit, screen)
+COMMANDS = (inspect, approve, reject, quarantine, block, enable, disable, restart, permit, screen)

@@ -3,7 +3,7 @@
 Rules kept here:
 1. Servers out of a caller's scope do not exist for it.
 2. What only people may do is refused before its arguments are read, and the attempt is counted.
-3. A server's own output is shown as lines of data, scanned for secrets and instructions (`guard/review/server_log.py`);
+3. A server's own output is shown as lines of data, scanned for secrets and instructions (`guard/review/logs`);
    everything else is in fixed words.
 """
 

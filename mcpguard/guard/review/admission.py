@@ -25,6 +25,7 @@ from mcpguard.domain.servers.launches import DeclaredServer, Launch, RemoteLaunc
 from mcpguard.domain.servers.requests import ServerRequest
 from mcpguard.domain.servers.upstreams import Identity, Origin, Transport, Upstream
 from mcpguard.guard.review.launch_fingerprints import Fingerprints
+from mcpguard.guard.review.package_versions import pinned_arguments
 from mcpguard.guard.review.requests import as_json
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.listed_findings import launch_findings
@@ -141,6 +142,12 @@ class Admission:
         now = replace(now, name=name, requests=known.declared.requests if requests is None else requests)
         await self._redeclare(known, now, by, revision=revision, consented=consented)
         return AddedServer(name, notices)
+
+    async def pin_version(self, name: str, revision: int, by: Actor) -> AddedServer:
+        """Declare exactly the version of its package that was inspected. Raises Undecidable where none is known."""
+        if (arguments := pinned_arguments(self._editable(name))) is None:
+            raise Undecidable(f"no version of a package is known that {name} could be pinned to; inspect it first")
+        return await self.patch(name, {"args": [*arguments]}, revision, by)
 
     async def remove(self, name: str, revision: int, by: Actor) -> None:
         """Remove a server, and forget nothing of what was decided about it. Raises as `patch`."""

@@ -8,7 +8,7 @@ Rules kept here:
    consent to that is given at an inspection, which shows what would be executed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypedDict
 
@@ -25,11 +25,20 @@ from mcpguard.guard.review.staleness import MOST_NAMED
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.tool_effects import ToolEffects
 from mcpguard.policy import pin_changes
+from mcpguard.policy.pin_changes import PinChange
 from mcpguard.settings.entries.members import confinement
 
 _NO_SANDBOX: Final = "an approval cannot remove the sandbox: inspect {} with consent to run it without one"
 _NOT_OURS: Final = "{} is a remote server and cannot be sandboxed from here"
 _DECIDED = {CapabilityStanding.APPROVED, CapabilityStanding.CHANGED}
+ANSWERS: Final[Mapping[Answer, Callable[[Pin, Fingerprint | None, Effect, frozenset[str]], PinChange]]] = {
+    Answer.APPROVE: pin_changes.approve,
+    Answer.REVOKE: lambda pin, seen, _effect, _read: pin_changes.revoke(pin, seen),
+    Answer.REJECT: lambda pin, seen, _effect, _read: pin_changes.reject(pin, seen),
+    Answer.BLOCK: lambda pin, _seen, _effect, _read: pin_changes.block(pin),
+    Answer.UNBLOCK: lambda pin, _seen, _effect, _read: pin_changes.unblock(pin),
+}
+"""What each answer about one capability does to it: the version that was seen, its effect, the findings read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +159,9 @@ def with_confinement(declared: DeclaredServer, approval: Approval) -> DeclaredSe
     if how.profile is Profile.NONE and launch.profile is not Profile.NONE:
         raise Undecidable(_NO_SANDBOX.format(declared.name))
     return replace(declared, launch=launch.with_confinement(how))
+
+
+def listed_version(pin: Pin) -> Fingerprint:
+    """Return the version that an approved capability lists."""
+    assert pin.listed is not None  # noqa: S101 - `pin_changes.approve` has refused everything else
+    return pin.listed

@@ -13,7 +13,7 @@ Rules kept here:
 6. Keeping a server in quarantine permits nothing new: the server only leaves the inbox, unchanged.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
@@ -36,12 +36,14 @@ from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Identity, Upstream
 from mcpguard.guard.review.approval import (
+    ANSWERS,
     ApprovalResult,
     ApprovedCapability,
     accepted_findings,
     chosen_keys,
     confinement_fields,
     effect_of,
+    listed_version,
     steps_of_leaving_out,
     with_confinement,
     with_declared_confinement,
@@ -61,7 +63,6 @@ from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import ServerChange, Standings
 from mcpguard.guard.servers.tool_effects import EffectReader
 from mcpguard.policy import pin_changes, quarantine
-from mcpguard.policy.pin_changes import PinChange
 from mcpguard.policy.prefixes import check_prefixes
 
 
@@ -114,7 +115,7 @@ class Decisions:
                 **confinement_fields(declared.launch),
             }
             recorded = [facts.server_decision(upstream, Answer.APPROVE, decision, id_, before.standing, **said)]
-            pins: list[Pin] = []
+            pins = list[Pin]()
             for key, pin in known.pins.items():
                 if key in wanted:
                     effect, given = effect_of(pin, approval.effects, told)
@@ -123,7 +124,7 @@ class Decisions:
                         continue
                     read = confirmed_rules(known.findings_in(key).grave, approval.read.get(key))
                     outcome = pin_changes.approve(pin, approval.seen.capabilities.get(key), effect, read)
-                    made.append(ApprovedCapability(pin.kind, pin.name, _listed(pin), effect, given))
+                    made.append(ApprovedCapability(pin.kind, pin.name, listed_version(pin), effect, given))
                     said_of = decision, id_, pin, outcome.pin
                     about = accepted_findings(known, key, approval.read)
                     recorded.append(facts.capability_decision(upstream, Answer.APPROVE, *said_of, given=given, **about))
@@ -153,7 +154,7 @@ class Decisions:
             before, id_ = known.upstream, self._new_id()
             upstream = quarantine.reject(before, Identity(seen.launch, seen.observed))
             recorded = [facts.server_decision(upstream, Answer.REJECT, decision, id_, before.standing)]
-            pins: list[Pin] = []
+            pins = list[Pin]()
             for key, pin in known.pins.items():
                 if pin.waits and pin.listed is not None:
                     after = pin_changes.reject(pin, seen.capabilities.get(key)).pin
@@ -196,6 +197,20 @@ class Decisions:
     async def disable(self, name: str, decision: Decision, caller: str = "") -> None:
         """Stop a server without changing its status. `caller`: the agent that decides so, if it is one."""
         await self._about(name, Answer.DISABLE, decision, partial(quarantine.disable, caller=caller))
+
+    async def restart(self, name: str, decision: Decision) -> None:
+        """Stop a server and start it again; calls under way end with it. Raises Undecidable where it does not run."""
+        check_authority(Answer.RESTART, decision)
+
+        def restarted(known: ServerState) -> ServerChange:
+            decision.by.check()
+            if not known.runs:
+                why = "disabled" if known.upstream.standing is UpstreamStanding.APPROVED else known.upstream.standing
+                raise Undecidable(f"{name} is {why}, so it does not run")
+            said = known.upstream, Answer.RESTART, decision, self._new_id(), known.upstream.standing
+            return ServerChange(known.upstream, known.declared, facts=(facts.server_decision(*said),), restarts=True)
+
+        await self._standings.change(self._registry.get(name), restarted)
 
     async def enable_again(self, name: str, decision: Decision, caller: str) -> None:
         """Let a caller undo its own `disable`, which allows no more than before."""
@@ -242,7 +257,7 @@ class Decisions:
         check_authority(answer, decision)
         known = self._registry.get(name)
         told = await self._effects.by_fingerprint([pin for pin in [known.pins.get(key)] if pin])
-        result: list[Pin] = []
+        result = list[Pin]()
 
         def decided(known: ServerState) -> ServerChange:
             decision.by.check()
@@ -250,7 +265,7 @@ class Decisions:
             given = {} if effect is None else {pin.name: effect}
             which, named = effect_of(pin, given, told) if answer is Answer.APPROVE else (Effect.READ, True)
             found = confirmed_rules(known.findings_in(key).grave, said[key])
-            outcome = _ANSWERS[answer](pin, seen, which, found)
+            outcome = ANSWERS[answer](pin, seen, which, found)
             if answer is Answer.APPROVE and (left := missing_confirmations(known, pin, which, said)):
                 raise Unread(f"{pin.kind} {pin.name}", left)
             result[:] = [outcome.pin]
@@ -278,23 +293,8 @@ class Decisions:
     ) -> None:
         def moved(known: ServerState) -> ServerChange:
             decision.by.check()
-            upstream = move(known.upstream)
-            before = known.upstream.standing
+            upstream, before = move(known.upstream), known.upstream.standing
             fact = facts.server_decision(upstream, answer, decision, self._new_id(), before, **said)
             return ServerChange(upstream, known.declared, facts=(fact,))
 
         await self._standings.change(self._registry.get(name), moved)
-
-
-def _listed(pin: Pin) -> Fingerprint:
-    assert pin.listed is not None  # noqa: S101 - `pinning.approve` has refused everything else
-    return pin.listed
-
-
-_ANSWERS: Mapping[Answer, Callable[[Pin, Fingerprint | None, Effect, frozenset[str]], PinChange]] = {
-    Answer.APPROVE: pin_changes.approve,
-    Answer.REVOKE: lambda pin, seen, _effect, _read: pin_changes.revoke(pin, seen),
-    Answer.REJECT: lambda pin, seen, _effect, _read: pin_changes.reject(pin, seen),
-    Answer.BLOCK: lambda pin, _seen, _effect, _read: pin_changes.block(pin),
-    Answer.UNBLOCK: lambda pin, _seen, _effect, _read: pin_changes.unblock(pin),
-}

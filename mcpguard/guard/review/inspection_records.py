@@ -23,7 +23,7 @@ from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.domain.servers.inspections import Inspection
 from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.standing import UpstreamStanding
-from mcpguard.guard.review.last_words import LastWords
+from mcpguard.guard.review.logs.last_words import LastWords
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.standings import ServerChange, Standings

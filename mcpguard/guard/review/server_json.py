@@ -30,6 +30,7 @@ from mcpguard.guard.calls.judgement import CallJudge
 from mcpguard.guard.review import etags
 from mcpguard.guard.review.change_additions import AdditionReader, compare_versions
 from mcpguard.guard.review.inbox import Inbox
+from mcpguard.guard.review.package_versions import pinned_arguments
 from mcpguard.guard.review.sandbox_needs import SandboxNeeds
 from mcpguard.guard.review.staleness import differences, standing_now
 from mcpguard.guard.servers.listed_findings import ListedFindings
@@ -97,7 +98,7 @@ class ServerQueries:
         told = await self._effects.by_fingerprint(known.pins.values())
         upstream = known.upstream
         observed = upstream.identity.observed if upstream.identity else None
-        left, launch = known.unread_approvals(), _launch(known.declared)
+        left, launch = known.unread_approvals(), shown_launch(known.declared)
         status = asdict(self._servers.status_of(known))
         if upstream.inspection is not None and status["failed_inspection"] is not None:
             status["failed_inspection"]["wrote"] = list(upstream.inspection.wrote)
@@ -108,6 +109,7 @@ class ServerQueries:
             "generation": upstream.generation,
             "observed": observed.text if observed else None,
             "artifact": upstream.artifact,
+            "pinned_arguments": None if (pinned := pinned_arguments(known)) is None else [*shown_arguments(pinned)],
             "approved": _identity(upstream.approved),
             "launch": launch,
             "confinement": self._confinement(known.declared.launch, await self._needing.signs(known, told)),
@@ -255,7 +257,7 @@ def _identity(identity: Identity | None) -> Json | None:
     return {"launch": identity.launch.text, "observed": identity.observed.text if identity.observed else None}
 
 
-def _launch(declared: DeclaredServer) -> Json:
+def shown_launch(declared: DeclaredServer) -> Json:
     match declared.launch:
         case StdioLaunch() as stdio:
             given = [_template(name, value, code=is_code(name)) for name, value in sorted(stdio.environment.items())]

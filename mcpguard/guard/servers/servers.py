@@ -156,10 +156,6 @@ class Servers:
             ):
                 self._fleet.roots_changed(known.name)
 
-    def restart(self, name: str) -> bool:
-        """Connect a server again. Returns whether there was a connection to replace."""
-        return self._fleet is not None and self._fleet.restart(name)
-
     async def wait_until_settled(self) -> None:
         """Wait after the start until every server was taken in or has failed to connect. Later this returns at once."""
         await self._intake.settling.wait()

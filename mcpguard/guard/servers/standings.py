@@ -5,7 +5,8 @@ Rules kept here:
 2. What restricts takes effect before it is stored, what permits after: no call is judged by more than is stored.
 3. When something leaves `approved`, its calls are cut off, subscriptions to it end, and a server that should no longer
    run is stopped, all at once.
-4. A server whose declaration changes is reconnected. The new connection has no subscriptions, so they end.
+4. A server whose declaration changes, or that is restarted, is reconnected. The new connection has no subscriptions, so
+   they end.
 5. Changes to one server run one after another, and none stays half done because its client disconnects.
 """
 
@@ -64,6 +65,8 @@ class ServerChange:
     found: ListedFindings | None = None
     """The findings in all that is listed, if it was inspected."""
     refound: tuple[tuple[str, Fingerprint, InspectionFindings], ...] = ()
+    restarts: bool = False
+    """Whether the server is stopped and started again, unchanged."""
 
     def is_stored(self, known: ServerState) -> bool:
         """Tell whether the change has anything to store."""
@@ -210,9 +213,11 @@ class Standings:
             known.found = change.found
         self.show(known)
         self.want()
-        if change.declared != before[1]:
+        if change.declared != before[1] or change.restarts:
             self.subscriptions.withdraw(known.name, lambda _: True)
-        if self._fleet is not None and known.runs and known.upstream.may_ask != asked_before:
+        if self._fleet is not None and change.restarts:
+            self._fleet.start_again(known.name)
+        elif self._fleet is not None and known.runs and known.upstream.may_ask != asked_before:
             self._fleet.restart(known.name)  # what it may ask is said when a connection is made
 
     def _narrow(self, known: ServerState, change: ServerChange) -> None:

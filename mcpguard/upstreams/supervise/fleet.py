@@ -116,14 +116,13 @@ class Fleet:
         for name, declared in before.items():
             # Any difference counts: a server that was changed in the smallest way must not run as it was approved
             # before.
-            if self._wanted.get(name) != declared and name in self._scopes:
-                # Retired before the task is cancelled: stopping takes time, and no call may reach the server meanwhile.
-                if (server := self._servers.pop(name, None)) is not None:
-                    server.retire()
-                if (second := self._seconds.pop(name, None)) is not None:
-                    second.retire()
-                self._scopes[name].cancel()
+            if self._wanted.get(name) != declared:
+                self._stop(name)
         self._adjust()
+
+    def start_again(self, name: str) -> None:
+        """Stop a server and start it again, without the pause that follows a lost connection. Calls wait for it."""
+        self._stop(name)
 
     def restart(self, name: str) -> bool:
         """Make a server's connection anew. Returns whether there is such a server."""
@@ -212,6 +211,17 @@ class Fleet:
         """End a subscription, if it exists."""
         if (server := self._servers.get(name)) is not None:
             server.current.watching.drop(uri, holder)
+
+    def _stop(self, name: str) -> None:
+        """Stop a server. It is started again if it is still wanted then."""
+        if name not in self._scopes:
+            return
+        # Retired before the task is cancelled: stopping takes time, and no call may reach the server meanwhile.
+        if (server := self._servers.pop(name, None)) is not None:
+            server.retire()
+        if (second := self._seconds.pop(name, None)) is not None:
+            second.retire()
+        self._scopes[name].cancel()
 
     def _adjust(self) -> None:
         # Called before `run` as well: what is wanted then is started when it runs.

@@ -68,6 +68,12 @@ class PatchedBody(ApiBody):
     patch: dict[str, Any]
 
 
+class RevisionBody(ApiBody):
+    """The revision of the server's entry that a change is for."""
+
+    revision: StrictInt
+
+
 class WhyBody(ApiBody):
     """The reason of a decision, which is required."""
 

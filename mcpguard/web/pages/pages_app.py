@@ -38,6 +38,7 @@ from mcpguard.web.pages.people.users import users
 from mcpguard.web.pages.servers.add import adding
 from mcpguard.web.pages.servers.capability import capability
 from mcpguard.web.pages.servers.configuration import configuration
+from mcpguard.web.pages.servers.edit import editing
 from mcpguard.web.pages.servers.findings_page import findings
 from mcpguard.web.pages.servers.inbox import inbox
 from mcpguard.web.pages.servers.inspection import inspection
@@ -64,6 +65,7 @@ SUBJECTS = (
     logs,
     capability,
     configuration,
+    editing,
     findings,
     audit,
     verifying,

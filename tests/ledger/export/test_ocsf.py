@@ -272,6 +272,7 @@ ACTIVITIES = {
     Answer.INSPECT: "Read",
     Answer.REJECT: "reject",
     Answer.ALLOW: "allow",
+    Answer.RESTART: "restart",
     Answer.DENY: "deny",
 }
 

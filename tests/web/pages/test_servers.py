@@ -5,8 +5,7 @@ import pytest
 from mcpguard.domain.people import Role
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import DeclarationSource
-from mcpguard.web.pages.servers import add as add_page
-from mcpguard.web.pages.servers import servers_page
+from mcpguard.web.pages.servers import declaration_form, servers_page
 from tests import people
 from tests.web.pages.filling import Page, reviewer
 from tests.web.reviewing import POISONED, WHY, add, approved, decisions, inspected, show, unchanged
@@ -245,8 +244,8 @@ async def test_an_address_is_added_with_its_headers(guard: World) -> None:
 @pytest.mark.parametrize(
     ("sent", "problem"),
     [
-        ({"name": "x"}, add_page.EITHER),
-        ({"name": "x", "command": "a", "url": "https://x.example/"}, add_page.EITHER),
+        ({"name": "x"}, declaration_form.EITHER),
+        ({"name": "x", "command": "a", "url": "https://x.example/"}, declaration_form.EITHER),
         ({"name": "x", "command": "a", "environment": "A=1\nsecret-without-a-name"}, "line 2 is not a variable"),
         (
             {"name": "x", "command": "a", "environment": "A=1\nA=2"},

@@ -165,6 +165,8 @@ class ServerAnswer(ServerListedAnswer):
     generation: int
     observed: Fingerprint | None
     artifact: str | None
+    pinned_arguments: list[str] | None
+    """The arguments with the exact version that was inspected, where they leave that open."""
     approved: IdentityAnswer | None
     launch: ProcessAnswer | RemoteAnswer
     confinement: ConfinementAnswer | None

@@ -61,6 +61,12 @@ def decisions(guard: Guard) -> APIRouter:
         await guard.decisions.disable(server, decided(request, server, body.why))
         return await server_response(guard, server)
 
+    @router.post("/restart", dependencies=decide, response_model=ServerAnswer, openapi_extra=extra)
+    async def restart(request: Request, server: str, body: WhyBody) -> JSONResponse:
+        """Stop a server and start it again. Calls under way end with it."""
+        await guard.decisions.restart(server, decided(request, server, body.why))
+        return await server_response(guard, server)
+
     @router.post("/permit", dependencies=decide, response_model=ServerAnswer, openapi_extra=extra)
     async def permit(request: Request, server: str, body: PermissionBody) -> JSONResponse:
         """Set which requests a server may send to clients; all others are denied."""

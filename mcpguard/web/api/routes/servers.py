@@ -13,7 +13,7 @@ from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.web.api.answers import DescriptionsAnswer, NewServerAnswer, ServerAnswer, ServersAnswer
-from mcpguard.web.api.bodies import AddedBody, PatchedBody
+from mcpguard.web.api.bodies import AddedBody, PatchedBody, RevisionBody
 from mcpguard.web.api.etag_responses import server_response
 from mcpguard.web.api.pages import Cursor, Limit, page
 from mcpguard.web.gate.access import may
@@ -65,6 +65,14 @@ def servers(guard: Guard) -> APIRouter:
         """Change the declaration of a server. If its launch changes, it is quarantined."""
         patched = await guard.admission.patch(server, body.patch, body.revision, by(request, server))
         return await server_response(guard, server, notices=patched.notices)
+
+    @router.post(
+        "/servers/{server}/pin", dependencies=decide, response_model=NewServerAnswer, openapi_extra=AS_SEEN | SHOWN
+    )
+    async def pin(request: Request, server: str, body: RevisionBody) -> JSONResponse:
+        """Pin a server to the version of its package that was inspected. Its launch changes, so it is quarantined."""
+        pinned = await guard.admission.pin_version(server, body.revision, by(request, server))
+        return await server_response(guard, server, notices=pinned.notices)
 
     @router.delete("/servers/{server}", dependencies=decide, status_code=204, openapi_extra=AS_SEEN)
     async def remove(request: Request, server: str, revision: int) -> Response:

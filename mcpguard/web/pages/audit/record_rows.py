@@ -40,6 +40,7 @@ _ANSWERS: Final = {
     "revoke": "approval revoked",
     "quarantine": "quarantined",
     "disable": "disabled",
+    "restart": "restarted",
     "block": "blocked",
     "deny": "denied",
 }

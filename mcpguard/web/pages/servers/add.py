@@ -6,7 +6,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from mcpguard.domain.decisions import Actor, NotDeclared
-from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.guard import Guard
@@ -15,12 +14,11 @@ from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
+from mcpguard.web.pages.servers.declaration_form import FIELDS, members
 from mcpguard.web.pages.servers.one_server import TAKEN, path_of
 
 LARGEST: Final = 256 * 1024
-FIELDS: Final = ("name", "command", "arguments", "environment", "folder", "sandbox", "url", "headers")
 NOTHING: Final = SentForm([])
-EITHER: Final = "enter either a command or a URL"
 
 
 def adding(guard: Guard, desk: Console) -> APIRouter:
@@ -67,36 +65,3 @@ def adding(guard: Guard, desk: Console) -> APIRouter:
         return await desk.carried_out(request, work, again, largest=LARGEST)
 
     return router
-
-
-def members(given: SentForm) -> Json:
-    """Return the entry that the form declares, as it would stand in a file. Raises NotDeclared."""
-    command, url = given.one("command").strip(), given.one("url").strip()
-    if bool(command) == bool(url):
-        raise NotDeclared((EITHER,))
-    if url:
-        return {"url": url, "headers": _pairs(given.one("headers"), "a header", ":=")}
-    arguments = given.one("arguments").rstrip("\n")
-    said: Json = {"command": command, "args": arguments.split("\n") if arguments else []}
-    said["env"] = _pairs(given.one("environment"), "a variable", "=")
-    if folder := given.one("folder").strip():
-        said["cwd"] = folder
-    if sandbox := given.one("sandbox"):
-        said["sandbox"] = sandbox
-    return said
-
-
-def _pairs(text: str, what: str, between: str) -> dict[str, str]:
-    """Return the name and value on each line. Raises NotDeclared, which repeats no value."""
-    found: dict[str, str] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        at = min((place for sign in between if (place := line.find(sign)) > 0), default=0)
-        if not at:
-            raise NotDeclared((f"line {number} is not {what}: write NAME=value",))
-        name = line[:at].strip()
-        if name in found:
-            raise NotDeclared((f"line {number} repeats {what} of an earlier line",))
-        found[name] = line[at + 1 :].strip() if ":" in between else line[at + 1 :]
-    return found

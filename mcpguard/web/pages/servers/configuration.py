@@ -20,7 +20,7 @@ from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.route import PageRoute
-from mcpguard.web.pages.servers.one_server import OneServer
+from mcpguard.web.pages.servers.one_server import OneServer, path_of
 
 NOTHING: Final = SentForm([])
 DEFAULT: Final = "default"
@@ -87,11 +87,23 @@ async def _carried_out(guard: Guard, name: str, given: SentForm, by: Actor) -> t
                 raise Misshapen(400, "unknown kind of request")
             await guard.decisions.permit(name, frozenset(map(AskKind, kinds)), decision)
             return here, DoneNotice(f"Saved: {name} may request {', '.join(sorted(kinds)) or 'nothing'}.", "person")
+        case "restart":
+            await guard.decisions.restart(name, decision)
+            return here, DoneNotice(f"Restarting {name}. Calls wait until it is ready.", "approved")
+        case "pin":
+            pinned = await guard.admission.pin_version(name, revision_in(given), by)
+            now = (await guard.queries.server(pinned.name))["standing"]
+            return path_of(name), DoneNotice(f"Pinned. {name} is {now}: inspect it, then approve it again.", now)
         case "remove":
-            revision = given.one("revision")
-            if not (revision.isascii() and revision.isdecimal()):
-                raise Misshapen(400, "the form is incomplete; reload the page and try again")
-            await guard.admission.remove(name, int(revision[:15]), by)
+            await guard.admission.remove(name, revision_in(given), by)
             return "/servers", DoneNotice(f"Removed {name}. Decisions about it are kept.", "disabled")
         case _:
             raise Misshapen(400, "this is not a decision about a server; reload the page and try again")
+
+
+def revision_in(given: SentForm) -> int:
+    """Return the revision of a server's entry that a form is for. Raises Misshapen."""
+    revision = given.one("revision")
+    if not (revision.isascii() and revision.isdecimal()):
+        raise Misshapen(400, "the form is incomplete; reload the page and try again")
+    return int(revision[:15])

@@ -20,7 +20,7 @@ from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import DeclaredServer
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.callers.callers import Callers
-from mcpguard.guard.review.log_lines import Fit, fit
+from mcpguard.guard.review.logs.log_lines import Fit, fit
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.policy.scopes import is_server_in_scope

@@ -12,7 +12,7 @@ from typing import Final
 from anyio import CapacityLimiter, to_thread
 
 from mcpguard.domain.servers.launches import DeclaredServer
-from mcpguard.guard.review.log_lines import fit
+from mcpguard.guard.review.logs.log_lines import fit
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.upstreams.process.logs import LogMark

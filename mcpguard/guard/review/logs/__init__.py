@@ -1,0 +1,1 @@
+"""What servers write beside the protocol, for whoever reviews or operates them."""
