@@ -1,9 +1,9 @@
-"""Usual reasons for answers to held calls: recorded so that they can be read and counted."""
+"""Usual reasons of reviewers: recorded so that they can be read and counted."""
 
 import pytest
 
-from mcpguard.domain.calls.usual_reasons import UsualReason, written_reason
 from mcpguard.domain.decisions import Answer, Undecidable
+from mcpguard.domain.usual_reasons import HeldReason, ReviewReason, UsualReason
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from mcpguard.domain.decisions import Answer, Undecidable
     ],
 )
 def test_a_usual_reason_stands_before_the_note(code: str, note: str, answer: Answer, written: str) -> None:
-    assert written_reason(code, note, answer) == written
+    assert HeldReason.written(code, note, answer) == written
 
 
 @pytest.mark.parametrize(
@@ -28,16 +28,38 @@ def test_a_usual_reason_stands_before_the_note(code: str, note: str, answer: Ans
     [
         ("other", " ", Answer.DENY, "needs a note"),
         ("ticket", "", Answer.ALLOW, "needs a note"),
-        ("injected", "", Answer.ALLOW, "a reason to deny"),
-        ("expected", "x", Answer.DENY, "a reason to allow"),
+        ("injected", "", Answer.ALLOW, "no reason to allow"),
+        ("expected", "x", Answer.DENY, "no reason to deny"),
         ("EXPECTED", "x", Answer.ALLOW, "the usual reasons are expected, "),
     ],
 )
 def test_what_does_not_fit_the_answer_is_refused(code: str, note: str, answer: Answer, why: str) -> None:
     with pytest.raises(Undecidable, match=why):
-        written_reason(code, note, answer)
+        HeldReason.written(code, note, answer)
 
 
-def test_each_can_be_told_from_the_others_by_its_first_words() -> None:
-    texts = [each.text for each in UsualReason]
+@pytest.mark.parametrize(
+    ("code", "note", "answer", "written"),
+    [
+        ("read", "", Answer.APPROVE, "Read in full, nothing objectionable"),
+        ("injection", "hidden in a comment", Answer.BLOCK, "Prompt injection found: hidden in a comment"),
+        ("unneeded", "", Answer.DISABLE, "Not needed here"),
+        ("other", "as agreed", Answer.QUARANTINE, "Other: as agreed"),
+    ],
+)
+def test_reviews_have_reasons_of_their_own(code: str, note: str, answer: Answer, written: str) -> None:
+    assert ReviewReason.written(code, note, answer) == written
+
+
+@pytest.mark.parametrize(
+    ("code", "answer"), [("injection", Answer.APPROVE), ("read", Answer.BLOCK), ("expected", Answer.APPROVE)]
+)
+def test_a_reason_to_block_is_none_to_approve(code: str, answer: Answer) -> None:
+    with pytest.raises(Undecidable):
+        ReviewReason.written(code, "", answer)
+
+
+@pytest.mark.parametrize("kind", [HeldReason, ReviewReason])
+def test_each_can_be_told_from_the_others_by_its_first_words(kind: type[UsualReason]) -> None:
+    texts = [each.text for each in kind]
     assert not [(one, two) for one in texts for two in texts if one != two and f"{two}: ".startswith(f"{one}: ")]

@@ -13,7 +13,7 @@ from mcpguard.cli.servers.server_tables import finding_line
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, moment, print_answer, print_json, print_table
 from mcpguard.cli.shared.guard_client import GuardClient
 from mcpguard.cli.shared.options import Reason
-from mcpguard.domain.calls.usual_reasons import UsualReason
+from mcpguard.domain.usual_reasons import HeldReason
 
 HELP: Final = "Calls held for approval: list, allow and deny them, or allow their like for a time."
 app = typer.Typer(no_args_is_help=True, help=HELP)
@@ -23,8 +23,8 @@ ALLOWANCES_HEAD: Final = ("id", "until (UTC)", "left", "caller", "calls", "with 
 HEAD: Final = ("id", "state", "expires (UTC)", "caller", "requests", "effect", "agent's reason")
 NONE: Final = "No call is held. The setting holds.calls says which calls are."
 Usual = Annotated[
-    UsualReason | None,
-    typer.Option("--usual", metavar="CODE", help="A usual reason, recorded before the text: " + ", ".join(UsualReason)),
+    HeldReason | None,
+    typer.Option("--usual", metavar="CODE", help="A usual reason, recorded before the text: " + ", ".join(HeldReason)),
 ]
 For = Annotated[
     str, typer.Option("--for", metavar="MINUTES", help="Allow its like, too, for 1m to 10m, and at most 20 calls.")
@@ -187,7 +187,7 @@ def _minutes(text: str) -> int:
     return int(match[1])
 
 
-def _reasoned(usual: UsualReason | None, reason: str) -> dict[str, str]:
+def _reasoned(usual: HeldReason | None, reason: str) -> dict[str, str]:
     """The body of an answer. One of the two is required."""
     if usual is None and not reason:
         raise typer.BadParameter("give a reason, a usual one with --usual, or both", param_hint="--reason")

@@ -12,12 +12,12 @@ from mcpguard.codec.capability_keys import parse_key
 from mcpguard.codec.filters import LONGEST as LONGEST_FILTER
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.calls.allowances import LONGEST_MINUTES
-from mcpguard.domain.calls.usual_reasons import UsualReason
 from mcpguard.domain.capabilities import FINGERPRINT, CapabilityKind, Effect, Fingerprint
 from mcpguard.domain.decisions import LONGEST_WHY, SERVER_ITSELF, Approval, CapabilityKey, ReviewedVersions
 from mcpguard.domain.grants import USUAL_SECONDS
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.launches import Profile
+from mcpguard.domain.usual_reasons import HeldReason
 from mcpguard.guard.audit.exports import AuditExportRequest
 from mcpguard.ledger.export.formats import WORDS
 from mcpguard.ledger.export.selection import Selection
@@ -88,7 +88,7 @@ class HeldAnswerBody(ApiBody):
     model_config = example({"reason": "ticket", "why": "OPS-2291"})
 
     reason: Annotated[
-        UsualReason | None,
+        HeldReason | None,
         Field(description="A usual reason. It is recorded as the first words of the reason, before `why`."),
     ] = None
     why: Text = ""

@@ -144,7 +144,7 @@ async def test_a_call_is_denied_and_its_agent_told_why(tmp_path: Path) -> None:
     [
         ({"why": ""}, 422, "A decision needs a reason."),
         ({"why": "", "reason": "other"}, 422, "“Other” needs a note."),
-        ({"reason": "injected"}, 422, "is a reason to deny a call"),
+        ({"reason": "injected"}, 422, "is no reason to allow"),
         ({"reason": "whatever"}, 422, "The usual reasons are expected"),
         ({"why": "x" * 2001}, 422, "The reason is longer than 2000 characters."),
         ({"seen": ""}, 428, "reload the page"),

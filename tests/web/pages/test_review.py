@@ -409,26 +409,26 @@ async def test_the_advice_comes_first_and_chooses_nothing(guard: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "note", "recorded"),
+    ("usual", "note", "recorded"),
     [
         ("unneeded", "", "Not needed here"),
         ("unneeded", " we have git ", "Not needed here: we have git"),
         ("", "we have git", "we have git"),
-        ("other", "see the ticket", "see the ticket"),
+        ("other", "see the ticket", "Other: see the ticket"),
     ],
 )
-async def test_a_reason_is_chosen_or_typed_or_both(guard: World, preset: str, note: str, recorded: str) -> None:
+async def test_a_reason_is_chosen_or_typed_or_both(guard: World, usual: str, note: str, recorded: str) -> None:
     await inspected(guard)
     by = await reviewer(guard)
-    await by.send(await seen(by), "decide", decision="reject", preset=preset, why=note)
+    await by.send(await seen(by), "decide", decision="reject", reason=usual, why=note)
     assert {each["why"] for each in decisions(guard)} == {recorded}
 
 
-@pytest.mark.parametrize("preset", ["", "other", "unheard-of", "read "])
-async def test_a_reason_that_says_nothing_is_none(guard: World, preset: str) -> None:
+@pytest.mark.parametrize("usual", ["", "other", "unheard-of", "read ", "read"])
+async def test_a_reason_that_says_nothing_or_something_else_is_none(guard: World, usual: str) -> None:
     server = await inspected(guard)
     by = await reviewer(guard)
-    told = await by.send(await seen(by), "decide", decision="reject", preset=preset, why="  ")
+    told = await by.send(await seen(by), "decide", decision="reject", reason=usual, why="  ")
     assert told.status == 422
     await unchanged(guard, server, 0)
 

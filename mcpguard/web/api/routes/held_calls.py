@@ -6,9 +6,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from mcpguard.domain.calls.usual_reasons import written_reason
 from mcpguard.domain.decisions import Answer, Decision
 from mcpguard.domain.people import Right
+from mcpguard.domain.usual_reasons import HeldReason
 from mcpguard.guard.calls.holds.allowances import AllowanceWish
 from mcpguard.guard.calls.holds.held_calls import allowance_tag, tag
 from mcpguard.guard.guard import Guard
@@ -27,7 +27,7 @@ def held_calls(guard: Guard) -> APIRouter:
 
     def decided(request: Request, ticket: str, body: HeldAnswerBody, answer: Answer) -> Decision:
         by = bind_to_if_match(request, actor(request, guard), partial(guard.held.tag, ticket))
-        return Decision(by, written_reason(body.reason or "", body.why, answer))
+        return Decision(by, HeldReason.written(body.reason or "", body.why, answer))
 
     def shown(call: dict[str, Any]) -> JSONResponse:
         """Answer with a call and the ETag of its state when it was read, which may have changed since."""

@@ -6,13 +6,14 @@ from urllib.parse import urlencode
 
 from mcpguard.codec.filters import write
 from mcpguard.domain.calls.records import RecordKind
-from mcpguard.domain.calls.usual_reasons import UsualReason
 from mcpguard.domain.decisions import Answer
 from mcpguard.domain.filters import Filter, FilterKey, FilterTerm
 from mcpguard.domain.findings import Severity
 from mcpguard.domain.json import Json
+from mcpguard.domain.usual_reasons import HeldReason
 from mcpguard.guard.calls.holds.held_calls import allowance_tag, tag
 from mcpguard.inspection.diff.clipping import clip, value_as_text
+from mcpguard.web.pages.base.reason_choice import reason_groups
 
 MOST_SHOWN: Final = 8
 """Calls and answers that a card lists; a link leads to all of them."""
@@ -39,7 +40,7 @@ def card(call: Json) -> Json:
         "all": _as_text(call["sent"]),
         "counts": [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]],
         "context": None if context is None else _shown_context(call, context),
-        "reasons": usual_reasons(waits=call["state"] == "waiting"),
+        "reasons": reason_groups(HeldReason, "To allow" if call["state"] == "waiting" else "", "To deny"),
         "choices": _choices(call),
     }
 
@@ -61,20 +62,6 @@ def _choices(call: Json) -> list[Json]:
         | {"same": name not in offered["open"]}
         for name in offered["arguments"]
     ]
-
-
-def usual_reasons(*, waits: bool) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the usual reasons as groups of codes and labels. An approval can only be revoked."""
-    answers = {"To deny": Answer.DENY, "To allow": Answer.ALLOW, "Either": None}
-    return [
-        (title, [(each.value, _label(each)) for each in UsualReason if each.answer is answer])
-        for title, answer in answers.items()
-        if waits or answer is not Answer.ALLOW
-    ]
-
-
-def _label(reason: UsualReason) -> str:
-    return f"{reason.text}, see note" if reason.needs_note else reason.text
 
 
 def _as_text(value: Any) -> str:  # noqa: ANN401 - JSON

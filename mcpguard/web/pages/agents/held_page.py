@@ -5,10 +5,10 @@ from functools import partial
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from mcpguard.domain.calls.usual_reasons import written_reason
 from mcpguard.domain.decisions import Actor, Answer, Decision, Unknown
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
+from mcpguard.domain.usual_reasons import HeldReason
 from mcpguard.guard.calls.holds.allowances import AllowanceWish
 from mcpguard.guard.calls.holds.held_calls import allowance_tag
 from mcpguard.guard.guard import Guard
@@ -16,6 +16,7 @@ from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.agents.held_cards import allowance_row, card
 from mcpguard.web.pages.base.console import Console, DoneNotice
+from mcpguard.web.pages.base.reason_choice import reason_in
 from mcpguard.web.pages.base.route import PageRoute
 
 NOTHING = SentForm([])
@@ -40,9 +41,9 @@ def held_calls(guard: Guard, desk: Console) -> APIRouter:
     async def answer(request: Request, ticket: str) -> Response:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
             resting = desk.bind_to_page(by, given, lambda: guard.held.tag(ticket))
-            word, note = given.one("answer"), given.one("why")
+            word = given.one("answer")
             allows = word in ("allow", "allow-for")
-            why = written_reason(given.one("reason"), note, Answer.ALLOW if allows else Answer.DENY)
+            why = reason_in(given, HeldReason, Answer.ALLOW if allows else Answer.DENY)
             decision = Decision(resting, why)
             if word == "allow-for":
                 wish = AllowanceWish(same=given.every("same"))

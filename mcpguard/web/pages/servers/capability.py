@@ -18,13 +18,14 @@ from mcpguard.domain.decisions import Actor, Answer, CapabilityKey, Decision, Un
 from mcpguard.domain.findings import InspectionFindings
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
+from mcpguard.domain.usual_reasons import ReviewReason
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.confirmations import grave_rules
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice, principal
-from mcpguard.web.pages.base.preset_reasons import REVIEW_REASONS, reason_in
+from mcpguard.web.pages.base.reason_choice import reason_in, review_reasons
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.choices import careful_effect
 from mcpguard.web.pages.servers.evidence import NumberedFinding, finding_with_number, marks, with_decoded
@@ -96,7 +97,7 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             resting = desk.bind_to_page(by, given, partial(guard.queries.tag, name, key))
             effect = _effect(given) if answer is Answer.APPROVE else None
             seen = _print(given.one("fingerprint"))
-            decision, read = Decision(resting, reason_in(given, REVIEW_REASONS)), given.one("read").split()
+            decision, read = Decision(resting, reason_in(given, ReviewReason, answer)), given.one("read").split()
             await guard.decisions.decide(name, key, answer, seen, decision, effect, read)
             sentence, kind = _DONE[answer]
             return url_of(name, key), DoneNotice(sentence.format(f"{name}:{key[1]}"), kind)
@@ -125,7 +126,7 @@ def _views(request: Request, name: str, key: CapabilityKey) -> Json:
     compared = {word: given[word] for word in ("before", "after") if FINGERPRINT.fullmatch(given.get(word, ""))}
     both = given.get("view") == SIDES
     other = url_of(name, key, **(compared if both else {**compared, "view": SIDES}))
-    return {"url": url_of(name, key), "side_by_side": both, "beside": f"{other}#h-diff", "presets": REVIEW_REASONS}
+    return {"url": url_of(name, key), "side_by_side": both, "beside": f"{other}#h-diff", "reasons": review_reasons()}
 
 
 def _numbered(
@@ -141,7 +142,7 @@ def _numbered(
 
 
 def _typed(given: SentForm, problem: PageProblem) -> Json:
-    said = {"read": given.one("read"), "why": given.one("why"), "preset": given.one("preset")}
+    said = {"read": given.one("read"), "why": given.one("why"), "reason": given.one("reason")}
     return {**said, "problem": problem.sentence, "stale": problem.status == 409}
 
 

@@ -8,6 +8,7 @@ Rules kept here:
    the server probably needs is shown, not chosen.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -15,9 +16,10 @@ from anyio import to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from mcpguard.domain.decisions import Actor, Approval, Decision, Stale, Undecidable
+from mcpguard.domain.decisions import Actor, Answer, Approval, Decision, Stale, Undecidable
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
+from mcpguard.domain.usual_reasons import ReviewReason
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.confirmations import findings_to_confirm
 from mcpguard.guard.servers.registry import ServerState
@@ -26,7 +28,7 @@ from mcpguard.text.visible import visible
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice
-from mcpguard.web.pages.base.preset_reasons import REVIEW_REASONS, reason_in
+from mcpguard.web.pages.base.reason_choice import reason_in, review_reasons
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.servers.choices import (
     confinement_of,
@@ -46,12 +48,14 @@ NOTHING: Final = SentForm([])
 CLEAN: Final = "clean"
 CHOOSE: Final = "Select at least one capability, or keep the server in quarantine"
 _DONE: Final = {
-    "block": ("Blocked {}. It never starts.", "blocked"),
-    "reject": ("Kept {} in quarantine. It returns to the inbox when it changes.", "quarantined"),
-    "quarantine": ("Quarantined {}. It does not run, and calls are denied.", "quarantined"),
-    "disable": ("Disabled {}. Calls are denied.", "disabled"),
-    "enable": ("Enabled {}.", "approved"),
+    Answer.BLOCK: ("Blocked {}. It never starts.", "blocked"),
+    Answer.REJECT: ("Kept {} in quarantine. It returns to the inbox when it changes.", "quarantined"),
+    Answer.QUARANTINE: ("Quarantined {}. It does not run, and calls are denied.", "quarantined"),
+    Answer.DISABLE: ("Disabled {}. Calls are denied.", "disabled"),
+    Answer.ENABLE: ("Enabled {}.", "approved"),
 }
+
+ANSWERS: Final[Mapping[str, Answer]] = {each.value: each for each in (*_DONE, Answer.APPROVE)}
 
 
 def review(guard: Guard, desk: Console) -> APIRouter:
@@ -81,7 +85,7 @@ def review(guard: Guard, desk: Console) -> APIRouter:
             review=await to_thread.run_sync(review_page, known, definitions, chosen),
             offered=len(chosen),
             moved=moved,
-            presets=REVIEW_REASONS,
+            reasons=review_reasons(),
             confined={"sandbox": given.one("sandbox"), "mounts": given.one("mounts")},
             **_judged(known, inspected=server["observed"] is not None),
             **_typed(given, problem.sentence, stale=stale),
@@ -97,8 +101,11 @@ def review(guard: Guard, desk: Console) -> APIRouter:
         async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice] | Response:
             if given.one("decision") == CLEAN:
                 return await shown(request, name, given)
-            answer, why = given.one("decision"), reason_in(given, REVIEW_REASONS)
-            if answer in ("approve", "reject"):
+            answer = ANSWERS.get(given.one("decision"))
+            if answer is None:
+                raise Misshapen(400, "this is not a decision about a server; reload the page and try again")
+            why = reason_in(given, ReviewReason, answer)
+            if answer in (Answer.APPROVE, Answer.REJECT):
                 done = await _as_looked(guard, name, answer, given, Decision(by, why))
             else:
                 resting = desk.bind_to_page(by, given, partial(guard.queries.tag, name))
@@ -123,17 +130,17 @@ def _judged(known: ServerState, *, inspected: bool) -> Json:
 def _typed(given: SentForm, problem: str, *, stale: bool) -> Json:
     """Return what was typed, and why nothing was done."""
     return {
-        "typed": {word: given.one(word) for word in ("why", "preset", "read")} | {"problem": problem, "stale": stale}
+        "typed": {word: given.one(word) for word in ("why", "reason", "read")} | {"problem": problem, "stale": stale}
     }
 
 
-async def _as_looked(guard: Guard, name: str, answer: str, given: SentForm, decision: Decision) -> DoneNotice:
+async def _as_looked(guard: Guard, name: str, answer: Answer, given: SentForm, decision: Decision) -> DoneNotice:
     """Return a choice that names everything on the page."""
     typed = read_choice(given)
     known = guard.servers.find(name)
     if typed is None or known is None:
         raise Misshapen(400, "the form is incomplete; reload the page and try again")
-    if answer == "reject":
+    if answer is Answer.REJECT:
         await guard.decisions.reject(name, typed.seen, decision)
         return _done(name, answer)
     if moved := guard.queries.differences(name, typed.seen):
@@ -159,20 +166,18 @@ async def _as_looked(guard: Guard, name: str, answer: str, given: SentForm, deci
     return DoneNotice(sentence + starts + visible(unread), "approved", f"/servers/{name}/decisions", "Show decisions")
 
 
-async def _carried_out(guard: Guard, name: str, answer: str, decision: Decision) -> DoneNotice:
+async def _carried_out(guard: Guard, name: str, answer: Answer, decision: Decision) -> DoneNotice:
     answers = guard.decisions
     carry_out = {
-        "block": answers.block,
-        "quarantine": answers.quarantine,
-        "disable": answers.disable,
-        "enable": answers.enable,
-    }.get(answer)
-    if carry_out is None:
-        raise Misshapen(400, "this is not a decision about a server; reload the page and try again")
-    await carry_out(name, decision)
+        Answer.BLOCK: answers.block,
+        Answer.QUARANTINE: answers.quarantine,
+        Answer.DISABLE: answers.disable,
+        Answer.ENABLE: answers.enable,
+    }
+    await carry_out[answer](name, decision)
     return _done(name, answer)
 
 
-def _done(name: str, answer: str) -> DoneNotice:
+def _done(name: str, answer: Answer) -> DoneNotice:
     sentence, kind = _DONE[answer]
     return DoneNotice(sentence.format(name), kind, f"/servers/{name}/decisions", "Show decisions")
