@@ -140,7 +140,7 @@ def test_whoever_answers_must_say_why(desk: Desk) -> None:
     assert (blank.exit_code, "must not be blank" in blank.stderr) == (1, True)
     assert waiting(desk)["id"] == call["id"]
     wrong = desk("held", "allow", call["id"], "--usual", "injected")
-    assert (wrong.exit_code, "a reason to deny a call" in wrong.stderr) == (1, True)
+    assert (wrong.exit_code, "no reason to allow" in wrong.stderr) == (1, True)
     assert waiting(desk)["id"] == call["id"]
     desk.done("held", "deny", call["id"], "--usual", "injected")
     assert deleting.ended().returncode == 1

@@ -15,6 +15,7 @@ from mcpguard.domain.decisions import SERVER_ITSELF
 from mcpguard.domain.findings import Severity, is_grave, sentence_parts
 from mcpguard.domain.servers.launches import Profile
 from mcpguard.domain.servers.needs import Need
+from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.text.visible import visible
 
@@ -49,6 +50,9 @@ def first_rows(server: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"requests {each['about']}", f"{each['said']}, requested by {asked}; not in effect"
     yield "may request", ", ".join(server["may_ask"]) or "nothing"
     yield "risk", risk(server)
+    if server["standing"] == UpstreamStanding.QUARANTINED:
+        about = [each["kind"][:1].lower() + each["kind"][1:] for each in server["advice"]["about"]]
+        yield "recommended", ": ".join(filter(None, (server["advice"]["recommendation"], "; ".join(about))))
     if server["unread_itself"]:
         yield "not read", f"it {UNREAD}: {', '.join(server['unread_itself'])}"
     for finding in server["findings"]:

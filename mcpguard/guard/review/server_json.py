@@ -36,6 +36,7 @@ from mcpguard.guard.review.staleness import differences, standing_now
 from mcpguard.guard.servers.listed_findings import ListedFindings
 from mcpguard.guard.servers.neighbours import Neighbours
 from mcpguard.guard.servers.registry import Registry, ServerState
+from mcpguard.guard.servers.review_advice import advise
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import SandboxStatus
 from mcpguard.guard.servers.tool_effects import EffectReader, ToolEffects
@@ -119,6 +120,7 @@ class ServerQueries:
             "screening": self._servers.screening(name).value,
             "screening_decided": upstream.screening is not None,
             "findings": told_launch_findings(known.own_findings.findings, launch),
+            "advice": _advice(known, inspected=observed is not None),
             "unread_itself": sorted(left.get(None, ())),
             "capabilities": await to_thread.run_sync(_capabilities, known.pins, known.found, told, left),
         }
@@ -248,6 +250,15 @@ def _version(version: Version, pin: Pin, known: ServerState) -> Json:
         "bytes": len(version.definition),
         "risk": version.found.risk if version.found else 0,
         "findings": [as_json(each) for each in version.found.findings] if version.found else [],
+    }
+
+
+def _advice(known: ServerState, *, inspected: bool) -> Json:
+    """What its findings advise a reviewer to do, and what they are about, the worst first."""
+    advice = advise(known.findings(), inspected=inspected)
+    return {
+        "recommendation": advice.recommendation.value,
+        "about": [{"kind": each.about, "worst": each.worst.value, "places": len(each.parts)} for each in advice.kinds],
     }
 
 

@@ -17,7 +17,7 @@ from tests.attacks.quarantined import pin, until
 from tests.gateway.speaking import guarded
 from tests.simulators.script import Script
 from tests.web.pages.filling import Page, Reviewer, reviewer
-from tests.web.reviewing import POISONED, WHY, approved, decisions, inspected, moved_on, show, standings, unchanged
+from tests.web.reviewing import POISONED, WHY, add, approved, decisions, inspected, moved_on, show, standings, unchanged
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
@@ -218,6 +218,28 @@ async def test_the_log_of_a_server_is_shown_as_it_was_stored(guard: World) -> No
     page = await by.open("/servers/notes/logs")
     assert "one <script>\nBearer ⟨U+202E⟩ two" in page.text
     assert "<script>\n" not in page.answer.text
+
+
+async def test_a_verdict_stands_above_what_needs_review(guard: World) -> None:
+    await inspected(guard)
+    await inspected(guard, "weather", **POISONED)
+    by = await reviewer(guard)
+    poisoned = await by.open("/servers/weather/capability", kind="tool", name="forecast")
+    assert "critical findings in this tool" in poisoned.text
+    assert "Reject this version" in poisoned.text
+    assert 'class="btn wide risky" name="decision" value="approve"' in poisoned.answer.text
+    honest = await by.open("/servers/notes/capability", kind="tool", name="read_note")
+    assert "No findings in this tool" in honest.text
+    assert "Recommendation" not in honest.text
+    assert "risky" not in honest.answer.text
+
+
+async def test_the_verdict_is_told_outside_the_console_too(guard: World) -> None:
+    honest, poisoned = await inspected(guard), await inspected(guard, "weather", **POISONED)
+    assert poisoned["advice"]["recommendation"] == "block"
+    assert {"critical"} <= {each["worst"] for each in poisoned["advice"]["about"]}
+    assert honest["advice"] == {"recommendation": "approve", "about": []}
+    assert (await add(guard, "unseen"))["advice"]["recommendation"] == "inspect"
 
 
 CONFIGURATION = "/servers/notes/configuration"

@@ -6,10 +6,12 @@ from pydantic import Field
 
 from mcpguard.domain.asks import AskKind
 from mcpguard.domain.capabilities import CapabilityKind, Effect
+from mcpguard.domain.findings import Severity
 from mcpguard.domain.screening import Screening
 from mcpguard.domain.servers.inspections import InspectionStage
 from mcpguard.domain.servers.needs import Need
 from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.guard.servers.review_advice import Recommendation
 from mcpguard.web.api.answers.answer import ApiAnswer, Fingerprint, Moment, Next
 from mcpguard.web.api.answers.capability_answers import CapabilityListedAnswer
 from mcpguard.web.api.answers.finding_answers import FindingShownAnswer
@@ -156,6 +158,21 @@ class RequestedAnswer(ApiAnswer):
     at: Moment
 
 
+class AdviceKindAnswer(ApiAnswer):
+    """What findings of one kind are about, the worst of them, and in how many places they are: capabilities, launch."""
+
+    kind: str
+    worst: Severity
+    places: int
+
+
+class AdviceAnswer(ApiAnswer):
+    """What the findings of a server advise a reviewer to do, and what they are about, the worst first."""
+
+    recommendation: Recommendation
+    about: list[AdviceKindAnswer]
+
+
 class ServerAnswer(ServerListedAnswer):
     """Everything about one server. Its `ETag` changes with everything that a decision can depend on, not with the
     connection."""
@@ -165,8 +182,10 @@ class ServerAnswer(ServerListedAnswer):
     generation: int
     observed: Fingerprint | None
     artifact: str | None
-    pinned_arguments: list[str] | None
-    """The arguments with the exact version that was inspected, where they leave that open."""
+    pinned_arguments: Annotated[
+        list[str] | None,
+        Field(description="Its arguments with the exact version that was inspected, where they leave that open."),
+    ]
     approved: IdentityAnswer | None
     launch: ProcessAnswer | RemoteAnswer
     confinement: ConfinementAnswer | None
@@ -178,6 +197,7 @@ class ServerAnswer(ServerListedAnswer):
     ]
     prefixes: list[str]
     failed_inspection: FailedInspectionWholeAnswer | None
+    advice: Annotated[AdviceAnswer, Field(description="What its findings advise. Nothing is decided by it.")]
     unread_itself: Annotated[
         list[str],
         Field(description="Where it is approved: the rules of grave findings in its launch that no reviewer has read."),

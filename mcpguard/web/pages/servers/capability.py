@@ -22,6 +22,7 @@ from mcpguard.domain.usual_reasons import ReviewReason
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.confirmations import grave_rules
 from mcpguard.guard.servers.registry import ServerState
+from mcpguard.guard.servers.review_advice import advise
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, DoneNotice, principal
@@ -73,6 +74,8 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             tag=tag,
             raw=shown,
             numbered=numbered,
+            advice=advise(((each, key) for each in found.findings), inspected=True),
+            approved_findings=_findings_when_approved(said),
             diff=await _diff(guard, request, name, key, said),
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
             to_read=" ".join(sorted(grave_rules(known, key))),
@@ -139,6 +142,13 @@ def _numbered(
         for number, each in enumerate(found.findings, 1)
     )
     return list(with_decoded(every, {key: definition}))
+
+
+def _findings_when_approved(said: Json) -> int | None:
+    """Return how many findings the approved version had; None where no other version was approved."""
+    if said["approved"] in (None, said["fingerprint"]):
+        return None
+    return next((len(each["findings"]) for each in said["versions"] if each["fingerprint"] == said["approved"]), None)
 
 
 def _typed(given: SentForm, problem: PageProblem) -> Json:
