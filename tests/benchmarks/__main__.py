@@ -11,7 +11,7 @@ import structlog
 import typer
 from rich.console import Console
 
-from tests.benchmarks import append, disk, report, verify
+from tests.benchmarks import append, disk, pages, report, verify
 from tests.benchmarks.gateway import faces, restart, sdk_table
 from tests.benchmarks.gateway import sheets as gateway
 from tests.benchmarks.programs import program_sheets
@@ -33,10 +33,13 @@ class What(StrEnum):
     QUICK = "quick"
     RESTART = "restart"
     CODE = "code"
+    PAGES = "pages"
 
 
 def main(
-    what: Annotated[list[What] | None, typer.Argument(help="Default: all but disk, quick, restart and code.")] = None,
+    what: Annotated[
+        list[What] | None, typer.Argument(help="Default: all but disk, quick, restart, code and pages.")
+    ] = None,
     *,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the figures there too.")] = None,
     directory: Annotated[
@@ -108,10 +111,18 @@ def _measured(
                 yield from faces.sheets(folder, runs, seconds * 2 / 3, partial(typer.echo, err=True))
             case What.QUICK:
                 pass  # it is measured last, because it is compared
-            case What.RESTART:
-                yield from restart.sheets(folder, runs)
-            case What.CODE:
-                yield from program_sheets.sheets(folder, runs * (1 if quick else 5), partial(typer.echo, err=True))
+            case What.RESTART | What.CODE | What.PAGES:
+                yield from _measured_alone(what, folder, runs, quick=quick)
+
+
+def _measured_alone(what: What, folder: Path, runs: int, *, quick: bool) -> Iterator[report.Sheet]:
+    match what:
+        case What.RESTART:
+            yield from restart.sheets(folder, runs)
+        case What.CODE:
+            yield from program_sheets.sheets(folder, runs * (1 if quick else 5), partial(typer.echo, err=True))
+        case _:
+            yield from pages.sheets(folder, runs, *((50_000, 50) if quick else (1_000_000,)))
 
 
 if __name__ == "__main__":
