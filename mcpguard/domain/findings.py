@@ -19,6 +19,19 @@ class Severity(StrEnum):
     HIGH = "high"
     CRITICAL = "critical"
 
+    @property
+    def rank(self) -> int:
+        """Its place among the severities; greater is worse."""
+        return _SEVERITIES.index(self)
+
+    @property
+    def next_lower(self) -> "Severity":
+        """The severity below it; the lowest stays."""
+        return _SEVERITIES[max(0, self.rank - 1)]
+
+
+_SEVERITIES: Final = tuple(Severity)
+
 
 def is_grave(severity: Severity, *, hard: bool) -> bool:
     """Tell whether a reviewer must confirm having read such a finding before approving what it is in."""
@@ -87,7 +100,4 @@ def sentence_parts(title: str, about: str) -> tuple[str, str, str]:
 
 def finding_weight(finding: Finding) -> tuple[bool, int, float]:
     """Return a sort key that is greater for worse findings."""
-    return finding.hard, _SEVERITIES.index(finding.severity), finding.confidence
-
-
-_SEVERITIES: Final = tuple(Severity)
+    return finding.hard, finding.severity.rank, finding.confidence

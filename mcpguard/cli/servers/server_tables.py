@@ -21,7 +21,6 @@ from mcpguard.text.visible import visible
 
 SHORT: Final = 15
 MOST_TITLES: Final = 2
-SEVERITIES: Final = [*Severity]
 GRAVE: Final = "has grave findings (hard, critical or high); approve only if you have read them"
 UNREAD: Final = "is approved with grave findings that nobody confirmed reading"
 TASKS: Final = ", needs tasks: every call is refused"
@@ -156,7 +155,7 @@ def findings(of: dict[str, Any]) -> str:
         return ""
     titles = list(dict.fromkeys(each["title"] for each in every))
     more = [f"{len(titles) - MOST_TITLES} more"] if len(titles) > MOST_TITLES else []
-    worst = max(every, key=lambda each: SEVERITIES.index(each["severity"]))["severity"]
+    worst = max(every, key=lambda each: Severity(each["severity"]).rank)["severity"]
     mark = ", grave" if grave(of) else ""
     return f"{len(every)}, {worst}{mark}: " + "; ".join([*titles[:MOST_TITLES], *more])
 

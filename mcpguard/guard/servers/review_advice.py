@@ -16,7 +16,6 @@ from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.rules.rule_table import rule_of
 
-_ORDER: Final = tuple(Severity)
 _PLAN: Final = 2
 """Kinds of critical findings from which on a server is advised to be blocked."""
 
@@ -66,7 +65,7 @@ def advise(findings: Iterable[tuple[Finding, CapabilityKey | None]], *, inspecte
     kinds = _kinds(found)
     counts = Counter(finding.severity for finding, _ in found)
     critical = {_about(finding) for finding, _ in found if finding.hard or finding.severity is Severity.CRITICAL}
-    by_severity = tuple((each, counts[each]) for each in reversed(_ORDER) if counts[each])
+    by_severity = tuple((each, counts[each]) for each in reversed(Severity) if counts[each])
     worst = by_severity[0][0] if by_severity else None
     worst_in = {key for finding, key in found if finding.severity is worst and key is not None}
     recommended = _recommended(by_severity, len(critical), inspected=inspected)
@@ -88,7 +87,7 @@ def _recommended(counts: tuple[tuple[Severity, int], ...], critical_kinds: int, 
 
 def _kinds(found: list[tuple[Finding, CapabilityKey | None]]) -> tuple[FindingKind, ...]:
     worst, parts = dict[str, Severity](), dict[str, dict[CapabilityKey | None, None]]()
-    for finding, key in sorted(found, key=lambda each: _rank(each[0].severity), reverse=True):
+    for finding, key in sorted(found, key=lambda each: each[0].severity.rank, reverse=True):
         about = _about(finding)
         worst.setdefault(about, finding.severity)
         parts.setdefault(about, {})[key] = None
@@ -98,7 +97,3 @@ def _kinds(found: list[tuple[Finding, CapabilityKey | None]]) -> tuple[FindingKi
 def _about(finding: Finding) -> str:
     rule = rule_of(finding)
     return rule.section if rule else finding.rule
-
-
-def _rank(severity: Severity) -> int:
-    return _ORDER.index(severity)

@@ -29,7 +29,6 @@ _SURE: Final = 80
 """The risk from which on a definition is flagged although the comparison finds nothing in it."""
 _TOGETHER: Final = 70
 """The risk from which on a definition has a critical finding, if none of its findings is as likely by itself."""
-_SEVERITIES: Final = tuple(Severity)
 NO_SURROUNDINGS: Final = Surroundings()
 
 
@@ -75,7 +74,7 @@ def _doubted(finding: Finding) -> Finding:
     """Return a finding with half its weight, and one severity lower, if it goes by words that honest texts have too."""
     if not _goes_by_words(finding):
         return finding
-    lower = _SEVERITIES[max(0, _SEVERITIES.index(finding.severity) - 1)]
+    lower = finding.severity.next_lower
     return replace(finding, severity=lower, confidence=finding.confidence / 2)
 
 

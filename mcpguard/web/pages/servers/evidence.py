@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mcpguard.domain.decisions import CapabilityKey
-from mcpguard.domain.findings import Finding, InspectionFindings, Severity, sentence_parts
+from mcpguard.domain.findings import Finding, InspectionFindings, sentence_parts
 from mcpguard.inspection.definitions.told_findings import (
     MOST_DECODED,
     DecodedText,
@@ -18,7 +18,6 @@ from mcpguard.web.visible_text import FindingMark, hidden_characters
 
 LONGEST: Final = 20_000
 """Characters of a text that are shown on the page of a server; a capability's own page has more of it."""
-_SEVERITIES: Final = tuple(Severity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,4 +108,4 @@ def with_decoded(
 
 def worse(found: Finding) -> tuple[int, bool, float]:
     """Return a number that is higher for words that should be read first."""
-    return _SEVERITIES.index(found.severity), found.hard, found.confidence
+    return found.severity.rank, found.hard, found.confidence

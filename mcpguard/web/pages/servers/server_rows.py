@@ -24,8 +24,7 @@ ORDERS: Final = ("risk", "name", "status", "calls", "errors", "p95", "last")
 USUAL: Final = "-risk"
 _HIGH: Final = 18
 _STATUSES: Final = ("quarantined", "approved", "disabled", "blocked")
-_SEVERITIES: Final = tuple(each.value for each in Severity)
-_UNKNOWN: Final = _SEVERITIES.index(Severity.HIGH.value) + 0.5
+_UNKNOWN: Final = Severity.HIGH.rank + 0.5
 Connection = Literal["disabled", "ready", "error", "starting", "connecting", "stopped"]
 
 
@@ -124,7 +123,7 @@ def _turned(order: str, by: str) -> str:
 
 def _worst(row: ServerRow) -> float:
     if row.severities:
-        return _SEVERITIES.index(row.severities[0][0])
+        return Severity(row.severities[0][0]).rank
     return -1.0 if row.status.inspected else _UNKNOWN
 
 
