@@ -1,6 +1,6 @@
 """How long the pages of the console take with a long audit log and as many servers as a guard takes.
 
-The calls of the log are of five of the servers. All servers are reached at one address and list the same tools.
+The calls of the log are of five of the servers. Each server lists tools of its own, at one port.
 """
 
 import socket
@@ -33,7 +33,7 @@ WAITING: Final = 20
 """So many servers wait for a review."""
 AT_ONCE: Final = 4
 WHY: Final = {"why": "part of a measurement"}
-TOOL: Final = "kind=tool&name=look_up_007"
+TOOL: Final = "kind=tool&name=files_look_up_007"
 PATHS: Final = (
     "/",
     "/overview",
@@ -85,7 +85,7 @@ def _bring(guard: Served, url: str, count: int) -> None:
     names = [*CALLED, *(f"s{number:04}" for number in range(count - len(CALLED)))]
 
     def bring(name: str) -> None:
-        told(guard, "POST", "/servers", {"name": name, "config": {"url": url}})
+        told(guard, "POST", "/servers", {"name": name, "config": {"url": f"{url}/{name}"}})
         told(guard, "POST", f"/servers/{name}/inspect", {**WHY, "consent": False})
         if name not in names[len(CALLED) : len(CALLED) + WAITING]:
             server = told(guard, "GET", f"/servers/{name}")
@@ -126,11 +126,11 @@ def _newest_call(guard: Served) -> str:
 @contextmanager
 def _upstream() -> Iterator[str]:
     port = free_port()
-    program = ROOT / "tests" / "benchmarks" / "gateway" / "upstream.py"
-    with subprocess.Popen([sys.executable, "-E", "-S", str(program), "http", str(port), str(TOOLS)]) as process:
+    words = [sys.executable, "-m", "tests.benchmarks.named_upstream", str(port), str(TOOLS)]
+    with subprocess.Popen(words, cwd=ROOT) as process:
         try:
             until(lambda: _answers(port), "the server answers")
-            yield f"http://127.0.0.1:{port}/mcp"
+            yield f"http://127.0.0.1:{port}"
         finally:
             process.kill()
 

@@ -83,6 +83,12 @@ class Callers:
         """When a caller showed its token or called last; None: not since the guard started."""
         return self._came.get(id_)
 
+    def expiring(self, within: int) -> list[int]:
+        """When the valid tokens expire that do so within these microseconds, the first one first."""
+        now = self._clock.now()
+        found = (grant.expires_at for grant in self if grant.expires_at is not None and grant.holds(now))
+        return sorted(at for at in found if at <= now + within)
+
     def holds(self, caller: Caller | str) -> bool:
         """Tell whether this caller, or the one with this id, is still one, neither revoked nor expired."""
         id_ = caller if isinstance(caller, str) else caller.id

@@ -155,8 +155,8 @@ def _length(head: bytes) -> int:
     return int(rest.partition(b"\r\n")[0]) if rest else 0
 
 
-async def on_port(server: Server, port: int) -> None:
-    listening = await asyncio.get_running_loop().create_server(lambda: Connection(server), "127.0.0.1", port)
+async def on_port(server: Server, port: int, connection: type[Connection] = Connection) -> None:
+    listening = await asyncio.get_running_loop().create_server(lambda: connection(server), "127.0.0.1", port)
     await listening.serve_forever()
 
 

@@ -11,7 +11,7 @@ from mcpguard.domain.people import Role
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.audit.call_counter import CallCounter
 from tests.web.pages.filling import Page, reviewer
-from tests.web.reviewing import HONEST, SERVERS, approved, inspected, said
+from tests.web.reviewing import HONEST, SERVERS, WHY, approved, inspected, said
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
@@ -45,8 +45,21 @@ async def test_an_overview_without_calls_says_so(guard: World) -> None:
 
 async def test_what_needs_somebody_stands_above_the_numbers(guard: World) -> None:
     await inspected(guard)
-    page = await (await reviewer(guard)).open("/overview")
+    by = await reviewer(guard)
+    page = await by.open("/overview")
     assert "1 server to review" in page.text
+    assert "the oldest was added" in page.text
+    assert "expires in 7 days" not in page.text
+
+
+async def test_tokens_that_expire_soon_are_told_before_they_do(guard: World) -> None:
+    for name, days in (("soon", 3), ("sooner", 1), ("later", 9), ("never", None)):
+        seconds = None if days is None else days * 24 * 3600
+        body = {"name": name, "effects": ["read"], "why": WHY, "expires_in": seconds}
+        assert (await guard.operator.post("/api/v1/callers", json=body)).status_code == 201
+    page = await (await reviewer(guard)).open("/overview")
+    assert "2 tokens expire in 7 days" in page.text
+    assert 'href="/callers"' in page.answer.text
 
 
 async def test_calls_are_told_by_what_became_of_them_and_each_number_opens_the_log(guard: World) -> None:

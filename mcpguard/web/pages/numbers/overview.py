@@ -32,6 +32,8 @@ from mcpguard.web.pages.numbers.charts import (
 )
 from mcpguard.web.pages.numbers.time_range import RANGES, TimeRange
 
+SOON: Final = 7 * 24 * 3600 * 1_000_000
+"""Microseconds before its end from which on a token needs somebody."""
 MOST: Final = 8
 """Rows of each list of the most frequent."""
 
@@ -132,14 +134,19 @@ def _servers(day: DayOfServers) -> tuple[RankedRow, ...]:
 
 
 async def _needs(guard: Guard) -> Json:
-    """Return what waits for a person: held calls, changed capabilities, servers to review."""
+    """Return what waits for a person: held calls, changed capabilities, servers to review, tokens to renew."""
     held = [call for call in await guard.held.every() if call["state"] == "waiting"]
     waiting = guard.inbox.every()
+    new = [each.known.declared.since for each in waiting if not each.reviewed]
+    expiring = guard.callers.expiring(SOON)
     return {
         "held": len(held),
         "first": min((call["until"] for call in held), default=None),
         "changed": sum(len(each.pins) for each in waiting if each.reviewed),
-        "review": sum(not each.reviewed for each in waiting),
+        "review": len(new),
+        "oldest": min((since for since in new if since is not None), default=None),
+        "expiring": len(expiring),
+        "first_to_expire": min(expiring, default=None),
         "unread": sum(len(each.unread) for each in waiting),
     }
 
