@@ -68,12 +68,23 @@ def test_what_is_broken_fails_the_build(broken: str, tmp_path: Path) -> None:
     source = tmp_path / "source"
     (source / "docs").mkdir(parents=True)
     (source / "docs" / "theme").symlink_to(DOCS / "theme")
-    said = (ROOT / "properdocs.yml").read_text()
-    (source / "properdocs.yml").write_text(said[: said.index("nav:")])
+    (source / "properdocs.yml").write_text((ROOT / "properdocs.yml").read_text())
     (source / "docs" / "limits.md").write_text("# Limits\n")
-    (source / "docs" / "index.md").write_text("# Here\n\n[fine](limits.md#limits)\n")
+    index = source / "docs" / "index.md"
+    index.write_text("# Here\n\n## There\n\n- [Limits](limits.md)\n\n[fine](limits.md#limits)\n")
     assert built(source, tmp_path / "site").returncode == 0
-    (source / "docs" / "index.md").write_text(f"# Here\n\n{broken}\n")
+    index.write_text(f"{index.read_text()}\n{broken}\n")
+    assert built(source, tmp_path / "site").returncode != 0
+
+
+def test_a_page_that_the_first_one_does_not_lead_to_fails_the_build(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "docs").mkdir(parents=True)
+    (source / "docs" / "theme").symlink_to(DOCS / "theme")
+    (source / "properdocs.yml").write_text((ROOT / "properdocs.yml").read_text())
+    (source / "docs" / "index.md").write_text("# Here\n")
+    assert built(source, tmp_path / "site").returncode == 0
+    (source / "docs" / "limits.md").write_text("# Limits\n")
     assert built(source, tmp_path / "site").returncode != 0
 
 
