@@ -16,6 +16,11 @@ def migrations() -> Path:
     return _find("_migrations", "migrations")
 
 
+def documents() -> Path:
+    """The documentation, in Markdown."""
+    return _find("_docs", "docs")
+
+
 def _find(installed: str, checkout: str) -> Path:
     found = _PACKAGE / installed
     return found if found.is_dir() else _PACKAGE.parent / checkout

@@ -47,6 +47,11 @@ PAGES: Final = {
     "sessions": "/settings/sessions",
     "tokens": "/settings/tokens",
     "me": "/settings/me",
+    "help": "/help",
+    "help-reviewing": "/help/reviewing",
+    "help-findings": "/help/findings",
+    "help-console": "/help/console",
+    "found": "/find?q=held",
 }
 DOCUMENTED: Final = ("inbox", "held", "servers", "review", "capability-changed", "audit", "record", "policy")
 """Pages whose upper part stands in the documents."""

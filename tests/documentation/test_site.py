@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mcpguard.web.pages.help.help_documents import HelpDocuments
 from tests.documents import DOCS
 from tests.process import ROOT
 
@@ -48,6 +49,17 @@ def test_every_document_is_a_page_that_the_navigation_leads_to(site: Path) -> No
     decisions = (site / "decisions" / "index.html").read_text()
     for document in (DOCS / "decisions").glob("0*.md"):
         assert f'href="{document.stem}.html"' in decisions
+
+
+def test_headings_have_the_anchors_that_they_have_in_the_guard(site: Path) -> None:
+    documents = HelpDocuments(DOCS)
+    for name in documents.names:
+        here = re.findall(r'<h\d id="([^"]+)"', (site / f"{name}.html").read_text())
+        found = documents.document(name)
+        assert found is not None
+        left_out = {*here} - found.anchors
+        assert left_out <= {"more-pages"}, "what is nothing but pictures"
+        assert len(here) > len(left_out), name
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard import __version__
+from tests.browser.desk import COOKIE, signed_in
 from tests.process import ROOT, run, serving, whole
 
 MOST = 300.0  # seconds for an installer that has to fetch everything
@@ -103,6 +104,8 @@ def test_the_wheel_holds_what_the_program_needs_and_nothing_else(installed: Inst
         files = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
         needed = {f"mcpguard/{name}/{file}" for file in files if "__pycache__" not in file}
         assert needed <= names
+    documents = {f"mcpguard/_docs/{file.name}" for file in (ROOT / "docs").glob("*.md")}
+    assert {name for name in names if name.startswith("mcpguard/_docs/")} == documents
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".db", ".key"))]
     assert [name for name in names if name.endswith("licenses/LICENSE")]
     assert {file.relative_to(ROOT).as_posix() for file in (ROOT / "mcpguard").rglob("*.txt")} <= names
@@ -151,6 +154,8 @@ def test_it_serves_its_pages_and_makes_its_database(installed: Installed) -> Non
         assert (page.status_code, "No users yet" in page.text) == (200, True)
         assert [guard.get(f"/static/guard.{kind}").status_code for kind in ("css", "js")] == [200, 200]
         assert "Not found" in guard.get("/nowhere").text
+        document = guard.get("/help/reviewing", cookie=f"{COOKIE}={signed_in(guard)}")
+        assert (document.status_code, "<h1>Reviewing</h1>" in document.text) == (200, True)
         guard.signal(signal.SIGTERM)
         assert guard.ended() == 0
     with closing(sqlite3.connect(data_dir / "mcpguard.db")) as database:

@@ -26,6 +26,8 @@ from mcpguard.web.pages.audit.record import record
 from mcpguard.web.pages.audit.verification import verifying
 from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.find_page import find
+from mcpguard.web.pages.help.help_documents import HelpDocuments
+from mcpguard.web.pages.help.help_page import help_pages
 from mcpguard.web.pages.numbers.activity import activity
 from mcpguard.web.pages.numbers.overview import overview
 from mcpguard.web.pages.people.me import me
@@ -54,6 +56,7 @@ SUBJECTS = (
     inbox,
     overview,
     find,
+    help_pages,
     held_calls,
     servers,
     scripts,
@@ -89,7 +92,7 @@ def pages(guard: Guard, quick: QuickRoutes) -> FastAPI:
     """Build the application of all pages, behind those routes."""
     app = FastAPI(title="mcpguard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     views = PageViews(assets.webui() / "templates")
-    desk = Console(guard, views)
+    desk = Console(guard, views, HelpDocuments(assets.documents()))
     subjects = [subject(guard, desk) for subject in SUBJECTS]
     app.router.routes.extend(framework_routes(quick))
     for router in (*subjects, signing(guard, views), setup(guard, views)):

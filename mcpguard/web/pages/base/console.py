@@ -24,10 +24,12 @@ from mcpguard.web.forms import LARGEST, MOST_FIELDS, PageProblem, SentForm, form
 from mcpguard.web.gate import cookies
 from mcpguard.web.gate.actors import actor, peer_of
 from mcpguard.web.gate.matching import bind_to_tag
+from mcpguard.web.pages.base.help_targets import help_address
 from mcpguard.web.pages.base.looks import Looks
 from mcpguard.web.pages.base.rail import chain, rail
 from mcpguard.web.pages.base.route import RENEWED
 from mcpguard.web.pages.base.single_use_forms import SingleUseForms
+from mcpguard.web.pages.help.help_documents import HelpDocuments
 from mcpguard.web.views import PageViews
 
 VIA: Final = "console"
@@ -51,15 +53,16 @@ class DoneNotice:
 class Console:
     """Renders the pages of the console."""
 
-    def __init__(self, guard: Guard, views: PageViews) -> None:
+    def __init__(self, guard: Guard, views: PageViews, documents: HelpDocuments) -> None:
         self.guard = guard
+        self.documents = documents
         self._views = views
         self._told: OrderedDict[str, DoneNotice] = OrderedDict()
         self.single_use_forms = SingleUseForms()
 
     def page(self, request: Request, word: str, template: str, code: int = 200, /, **values: object) -> HTMLResponse:
         """Render a page; `word` is its place in the rail."""
-        return self._views.page(template, code, **self._shell(request, word), **values)
+        return self._views.page(template, code, **self._shell(request, word, template), **values)
 
     async def long_page(
         self, request: Request, word: str, template: str, code: int = 200, /, **values: object
@@ -68,14 +71,15 @@ class Console:
 
         `leads_on` says that the page soon leads to another by itself, so the notice is left for that one.
         """
-        shell = self._shell(request, word, leads_on=values.get("leads_on") is True)
+        shell = self._shell(request, word, template, leads_on=values.get("leads_on") is True)
         return await to_thread.run_sync(lambda: self._views.page(template, code, **shell, **values))
 
-    def _shell(self, request: Request, word: str, *, leads_on: bool = False) -> dict[str, object]:
+    def _shell(self, request: Request, word: str, template: str, *, leads_on: bool = False) -> dict[str, object]:
         me = principal(request)
         return {
             "page": word,
             "path": request.url.path,
+            "help": help_address(template),
             "me": me,
             "decides": me.may(Right.DECIDE),
             "audits": me.may(Right.AUDIT),

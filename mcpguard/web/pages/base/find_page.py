@@ -1,4 +1,5 @@
-"""`/find`: goes to a page, a server, a capability, an agent or a call by a part of its name.
+"""`/find`: goes to a page, a server, a capability, an agent, a call or a part of the documentation by a part of its
+name.
 
 Rules kept here:
 1. Only what the reader may see is found.
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from anyio import to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
@@ -18,6 +20,7 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.people import Principal, Right
 from mcpguard.guard.audit.audit_log import RecordUnknown
 from mcpguard.guard.guard import Guard
+from mcpguard.slow_libraries import freeze_loaded
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console, principal
 from mcpguard.web.pages.base.rail import PLACES
@@ -49,6 +52,9 @@ def find(guard: Guard, desk: Console) -> APIRouter:
         found = [*_found(guard, principal(request), wanted.casefold())] if wanted else []
         if principal(request).may(Right.AUDIT) and _CALL.fullmatch(wanted):
             found += await _calls(guard, wanted)
+        if wanted:
+            found += await to_thread.run_sync(_documented, desk, wanted.casefold())
+            freeze_loaded()
         return desk.page(request, "", "find.html", wanted=wanted, found=found)
 
     return router
@@ -62,6 +68,12 @@ async def _calls(guard: Guard, wanted: str) -> list[FoundPlace]:
         return []
     said = first["content"] or {}
     return [FoundPlace("call", f"{said.get('server', '')}:{said.get('name', '')}", f"/calls/{wanted}", wanted)]
+
+
+def _documented(desk: Console, wanted: str) -> list[FoundPlace]:
+    """Return what the documentation has under such headings."""
+    places = islice(desk.documents.find(wanted), MOST)
+    return [FoundPlace("help", place.heading, place.address, place.within) for place in places]
 
 
 def _found(guard: Guard, me: Principal, wanted: str) -> Iterator[FoundPlace]:

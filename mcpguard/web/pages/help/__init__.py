@@ -1,0 +1,1 @@
+"""The documentation of this version, as pages of the console."""
