@@ -57,7 +57,7 @@ def _environment(folder: Path) -> Environment:
         until=_until,
         visible=visible,
         pieces=pieces,
-        count=_count,
+        count=count_with_noun,
         actor=_actor,
     )
     return made
@@ -112,7 +112,7 @@ def _tally(findings: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
     return [(each.value, counts[each.value]) for each in reversed(Severity) if counts[each.value]]
 
 
-def _count(number: int, one: str, many: str = "") -> str:
+def count_with_noun(number: int, one: str, many: str = "") -> str:
     """Write a number with its noun: `1 tool`, `2,000 tools`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 

@@ -6,22 +6,23 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from mcpguard.domain.calls.records import RecordKind
 from mcpguard.domain.decisions import Unknown
+from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.domain.json import Json
 from mcpguard.domain.people import Right
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import CapabilityStanding
+from mcpguard.guard.audit.server_decisions import server_decisions
 from mcpguard.guard.guard import Guard
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.base.console import Console
 from mcpguard.web.pages.base.paging import part
 from mcpguard.web.pages.base.route import PageRoute
-from mcpguard.web.pages.servers.one_server import ABOUT, OneServer
+from mcpguard.web.pages.servers.decision_rows import decision_row
+from mcpguard.web.pages.servers.one_server import OneServer
 
 PAGE: Final = 200
 CALLS: Final = 50
-DECISIONS: Final = 100
 LINES: Final = 500
 MOST_DIFFS: Final = 50
 STANDINGS: Final = tuple(each.value for each in CapabilityStanding)
@@ -88,9 +89,15 @@ def logs(guard: Guard, desk: Console) -> APIRouter:
     async def decisions(request: Request, name: str) -> Response:
         if (known := one.find(name)) is None:
             return one.missing(request, name)
-        kinds = *ABOUT, RecordKind.INSPECTED.value, RecordKind.INSPECTION_FAILED.value
-        records = await one.records(name, kinds, DECISIONS)
-        return await one.page(request, known, "decisions", "server_decisions.html", records=records, most=DECISIONS)
+        try:
+            found = await server_decisions(guard.auditing, name)
+        except StoreUnavailable:
+            found = None
+        rows = [decision_row(each) for each in found.decisions] if found else []
+        more = found is not None and found.has_more
+        return await one.page(
+            request, known, "decisions", "server_decisions.html", rows=rows, more=more, unreadable=found is None
+        )
 
     @router.get("/servers/{name}/logs", dependencies=[may(Right.DECIDE)])
     async def log(request: Request, name: str) -> Response:
