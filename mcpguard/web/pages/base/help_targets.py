@@ -21,6 +21,7 @@ TARGETS: Final[Mapping[str, str]] = {
     "capability.html": "reviewing",
     "changes.html": "reviewing#a-change",
     "configuration.html": "operating#the-sandbox",
+    "edit_server.html": "operating#the-sandbox",
     "export.html": "export",
     "find.html": "",
     "findings.html": "findings",

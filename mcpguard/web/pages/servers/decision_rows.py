@@ -21,6 +21,7 @@ _SERVER: Final[Mapping[str, str]] = {
     "block": "Blocked",
     "enable": "Enabled",
     "disable": "Disabled",
+    "restart": "Restarted",
 }
 _CAPABILITY: Final[Mapping[str, str]] = {
     "approve": "Approved",
