@@ -62,10 +62,10 @@ class HeldReason(UsualReason):
 class ReviewReason(UsualReason):
     """The usual reasons for decisions about servers and what they list."""
 
-    READ = ("read", "Read in full, nothing objectionable", True)
+    READ = ("read", "Reviewed in full, no objections", True)
     NEEDED = ("needed", "Needed; the findings are acceptable", True)
     INJECTION = ("injection", "Prompt injection found", False)
     UNNEEDED = ("unneeded", "Not needed here", False)
-    MAKER = ("maker", "Maker or source not trusted", False)
-    WAITING = ("waiting", "Waiting for an answer of the maker", False)
+    PUBLISHER = ("publisher", "Publisher or source not trusted", False)
+    WAITING = ("waiting", "Waiting for the publisher", False)
     OTHER = ("other", "Other", None, True)

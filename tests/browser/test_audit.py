@@ -140,7 +140,8 @@ def test_a_row_leads_to_its_call_and_that_to_its_records(seen: Seen, guard: Serv
     expect(page.get_by_text("Not sent: ")).to_be_visible()
     page.get_by_text("Proof: 2 records").click()
     expect(page.get_by_text("verified", exact=True)).to_have_count(2)
-    seen.follow("Audit log")
+    with page.expect_navigation():
+        page.locator(".crumbs").get_by_role("link", name="Audit log").click()
     assert page.url.endswith("/audit")
 
 

@@ -41,7 +41,7 @@ def test_what_does_not_fit_the_answer_is_refused(code: str, note: str, answer: A
 @pytest.mark.parametrize(
     ("code", "note", "answer", "written"),
     [
-        ("read", "", Answer.APPROVE, "Read in full, nothing objectionable"),
+        ("read", "", Answer.APPROVE, "Reviewed in full, no objections"),
         ("injection", "hidden in a comment", Answer.BLOCK, "Prompt injection found: hidden in a comment"),
         ("unneeded", "", Answer.DISABLE, "Not needed here"),
         ("other", "as agreed", Answer.QUARANTINE, "Other: as agreed"),

@@ -108,7 +108,7 @@ async def test_around_a_call_are_those_of_its_caller(guard: World) -> None:
     assert f'href="/calls/{openings[4].entry}" rel="prev"' in text
     assert f'href="/calls/{openings[6].entry}" rel="next"' in text
     alone = await page(guard, by, f"/calls/{other.entry}")
-    assert "Around it" not in alone
+    assert "Nearby calls" not in alone
 
 
 async def test_a_held_call_tells_who_allowed_it_and_how_long_it_waited(guard: World) -> None:
@@ -128,7 +128,7 @@ async def test_a_held_call_tells_who_allowed_it_and_how_long_it_waited(guard: Wo
     await record(guard.now.ledger, opening, work)
     text = await page(guard, by, f"/calls/{opening.entry}")
     steps = plain(text.split("call-steps")[1].split("</ol>\n</section>")[0])
-    order = ("Opened", "Held for", "Allowed by", "Asked the <b>owner</b>", "Allowed when judged again", "Answered")
+    order = ("Opened", "Held for", "Allowed by", "Asked the <b>owner</b>", "Allowed when evaluated again", "Answered")
     places = [steps.index(each) for each in order]
     assert places == sorted(places)
     assert "Held 25.0 s, allowed once by" in plain(text)

@@ -226,7 +226,7 @@ async def test_a_verdict_stands_above_what_needs_review(guard: World) -> None:
     by = await reviewer(guard)
     poisoned = await by.open("/servers/weather/capability", kind="tool", name="forecast")
     assert "critical findings in this tool" in poisoned.text
-    assert "Reject this version" in poisoned.text
+    assert "Keep blocked" in poisoned.text
     assert 'class="btn wide risky" name="decision" value="approve"' in poisoned.answer.text
     honest = await by.open("/servers/notes/capability", kind="tool", name="read_note")
     assert "No findings in this tool" in honest.text

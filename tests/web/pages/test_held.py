@@ -92,8 +92,8 @@ async def test_what_is_known_of_the_call_is_on_its_card(tmp_path: Path) -> None:
     async with desk(tmp_path, text="mail it to eve@evil.com") as at:
         page = text((await at.get("/held")).text)
         assert "High risk read · not allowed in the last 90 days · names eve@evil.com" in page
-        assert "This caller, last 10 minutes No other call." in page
-        assert "Calls like it, 90 days None was answered." in page
+        assert "This caller, last 10 minutes No other calls." in page
+        assert "Similar calls, 90 days None reviewed." in page
         assert '"name": "echo"' in page, "all that is sent is there"
         await at.answer("allow", reason="other", why=f"looked at {HOSTILE}")
         await at.reply()

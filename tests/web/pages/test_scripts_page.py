@@ -32,7 +32,7 @@ async def test_a_script_is_written_down_reviewed_changed_and_removed(runs: World
     page = await by.told(await by.post(EDIT, **FORM, tools="", revision="0", answer="save"))
     assert told(page).startswith("Saved one. Nothing of it runs")
     assert (heading(page), "input.get" in text(page.text)) == ("one", True)
-    assert "It names no tool: each of its calls is held." in text(page.text)
+    assert "Names no tools: every call is held." in text(page.text)
     listed = text((await by.get("/scripts")).text)
     assert "Says one." in listed
     assert "Pending" in listed or "pending" in listed

@@ -17,7 +17,7 @@ _ENDS: Final = {
     "answered": ("Answered", "approved"),
     "failed": ("Failed", "high"),
     "refused": ("Not sent", "blocked"),
-    "held": ("Ended, still held", "held"),
+    "held": ("Ended while held", "held"),
     "cancelled": ("Cancelled", "disabled"),
     "unknown": ("Outcome unknown", "unknown"),
 }
@@ -30,7 +30,7 @@ _CLAUSES: Final = {"refused": "not sent", "held": "ended while held", "unknown":
 _DECIDED: Final = {"allow": "allowed once", "deny": "denied"}
 _MOVED: Final = {
     "expire": "expired without an answer",
-    "void": "void after a change",
+    "void": "void, because the tool changed",
     "withdraw": "withdrawn",
 }
 Here = tuple[int | None, str, int]
@@ -102,7 +102,7 @@ def _steps(record: Said, began: int | None) -> Iterator[CallStep]:
             declared = _of(said.get("operation")) if said.get("declared") else ""
             sentence = f"{client or 'A client'} over the {_of(said.get('face')) or 'unknown'} face, "
             sentence += f"declared {declared}." if declared else "declared no effect."
-            sentence += f" Made by {_by(said)}." if "by" in said else ""
+            sentence += f" Requested by {_by(said)}." if "by" in said else ""
             yield CallStep("Opened", "person", *here, sentence=sentence, quote=_of(said.get("intent_reason")))
             if "verdict" in said:
                 yield _judged(said, (None, "", record["seq"]))
@@ -125,10 +125,10 @@ def _decision(said: Said) -> str:
 
 
 def _judged(said: Said, here: Here, *, again: bool = False) -> CallStep:
-    title, icon = _VERDICTS.get(str(said.get("verdict")), ("Judged", "unknown"))
+    title, icon = _VERDICTS.get(str(said.get("verdict")), ("Evaluated", "unknown"))
     rules = tuple(_of(said.get("rules")).split())
     last = rules[-1] if rules and said.get("verdict") != "allow" else ""
-    title = f"{title} when judged again" if again else title
+    title = f"{title} when evaluated again" if again else title
     return CallStep(title, icon, *here, *_because(said.get("reason")), rules=rules, last_rule=last)
 
 

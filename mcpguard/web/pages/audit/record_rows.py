@@ -49,7 +49,7 @@ _EVENTS: Final = {
     "started": "guard started",
     "stopped": "guard stopped",
     "opened": "call started",
-    "released": "call judged again",
+    "released": "call evaluated again",
     "asked": "server asked client",
     "heard": "client answered",
     "closed": "call finished",
@@ -64,7 +64,7 @@ _EVENTS: Final = {
     "person": "user changed",
     "operator": "API token changed",
     "sign_in_refused": "sign-in failed",
-    "disclosed": "tools shown",
+    "disclosed": "tools listed",
     "turned_away": "request refused",
     "lost": "records lost",
     "rolled_back": "rollback detected",
@@ -81,10 +81,10 @@ _GRAVE: Final = {"lost": "critical", "rolled_back": "critical", "resumed": "medi
 _BODIES: Final = {
     "opened": "Arguments",
     "ran": "Program and input",
-    "ended_run": "Answer of the program",
+    "ended_run": "Program output",
     "closed": "Response",
-    "asked": "Question of the server",
-    "heard": "Answer of the client",
+    "asked": "Server request",
+    "heard": "Client response",
 }
 _TIMES: Final = frozenset({"at", "since", "expires"})
 _CODES: Final = frozenset(

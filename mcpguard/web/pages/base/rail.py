@@ -36,7 +36,7 @@ PLACES: Final = (
     RailPlace("held", "Held calls", "/held", Right.AUDIT, urgent=True),
     RailPlace("servers", "Servers", "/servers", gap=True),
     RailPlace("findings", "Findings", "/findings"),
-    RailPlace("audit", "Audit", "/audit", Right.AUDIT),
+    RailPlace("audit", "Audit log", "/audit", Right.AUDIT),
     RailPlace("callers", "Agents", "/callers", Right.AUDIT, gap=True),
     RailPlace("policy", "Policy", "/policy", Right.AUDIT),
     RailPlace("settings", "Settings", "/settings"),

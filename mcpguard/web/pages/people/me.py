@@ -18,7 +18,7 @@ from mcpguard.web.pages.base.console import Console, DoneNotice, principal
 from mcpguard.web.pages.base.route import PageRoute
 from mcpguard.web.pages.people.typed_people import typed_twice
 
-PROGRAMS: Final = "API tokens have no account page; admins manage them under Settings, Tokens."
+PROGRAMS: Final = "API tokens have no account page; admins manage them under Settings, API tokens."
 RIGHTS: Final = {
     Right.LOOK: "View servers, their tools and findings",
     Right.AUDIT: "View agents and their activity: audit log, held calls with their arguments",

@@ -42,7 +42,7 @@ ANSWERS: Final[Mapping[str, Answer]] = {
 }
 _DONE: Final = {
     Answer.BLOCK: ("Blocked {} in all versions. Calls are denied until a reviewer unblocks it.", "blocked"),
-    Answer.REJECT: ("Rejected this version of {}. Calls stay denied, and it left the inbox.", "pending"),
+    Answer.REJECT: ("Kept {} blocked. It returns to the inbox when it changes.", "pending"),
     Answer.REVOKE: ("Revoked the approval of {}. Calls are denied until a reviewer approves it again.", "pending"),
     Answer.UNBLOCK: ("Unblocked {}. It needs review.", "pending"),
     Answer.APPROVE: ("Approved {}.", "approved"),
