@@ -115,14 +115,12 @@ def test_an_approver_finds_a_tool_by_its_name_and_rejects_what_it_has_become(at_
         page.goto(guard.url + "/servers/notion/changes")
         with page.expect_navigation():
             page.get_by_role("link", name=re.compile("list_page")).first.click()
-        expect(page.get_by_role("region", name=re.compile("in the changed tool"))).to_contain_text(
-            "Keep blocked"
-        )
+        expect(page.get_by_role("region", name=re.compile("in the changed tool"))).to_contain_text("Keep blocked")
         grace.follow("Side by side")
         assert page.locator(".diff.sides").count() == 1
         page.get_by_label("Reason", exact=True).select_option("injection")
         grace.press("Keep blocked")
-        assert "Rejected this version of notion:list_page" in done(grace)
+        assert "Kept notion:list_page blocked." in done(grace)
         page.goto(guard.url + "/servers/notion/decisions")
         expect(page.get_by_text("Prompt injection found").first).to_be_visible()
 
