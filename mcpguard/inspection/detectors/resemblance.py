@@ -13,8 +13,8 @@ from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 RESEMBLES: Final = RULES["resemblance.attack"]
 
 
-def find_resemblance(texts: Sequence[Text], kind: str) -> Finding | None:
-    """Return the finding that texts of this kind, read one after the other, resemble attacks.
+def find_resemblance(texts: Sequence[Text], kind: str, more: float = 0.0) -> Finding | None:
+    """Return the finding that texts of this kind, read one after the other, resemble attacks: `more` than usual.
 
     Its place is that of the words that speak most for it, in the text that has most of them.
     """
@@ -23,7 +23,7 @@ def find_resemblance(texts: Sequence[Text], kind: str) -> Finding | None:
         some = classed_words(text)
         words += some
         owners += [text] * len(some)
-    alike = attack_weights().alike(words, kind)
+    alike = attack_weights().alike(words, kind, more)
     if alike is None:
         return None
     of = [[place for place in alike.phrases if owners[place[0]] is text] for text in texts]

@@ -26,7 +26,8 @@ from mcpguard.inspection.detectors.resemblance import find_resemblance
 from mcpguard.inspection.reading.patterns import MeaningPattern
 from mcpguard.inspection.replies import hidden_characters
 from mcpguard.inspection.replies.forged_refusals import HINTS, find_forged_refusal
-from mcpguard.inspection.resemblance.published_attacks import attack_weights
+from mcpguard.inspection.replies.stray_orders import find_stray_order
+from mcpguard.inspection.resemblance.published_attacks import LEAST_WORDS, attack_weights
 from mcpguard.inspection.texts.glance import ALWAYS, FORMS, Glance, meanings_by_form, words_of
 from mcpguard.inspection.texts.texts import Text
 from mcpguard.inspection.vocabulary import TABLES
@@ -59,8 +60,6 @@ SHORTEST_ATTACK: Final = 40
 """Characters of the shortest text that is compared: a shorter one has too few words in common with anything."""
 _PART: Final = 400
 _PART_OVERLAP: Final = 100
-LEAST_WORDS: Final = -1.0
-"""The weight of the words of a part, by themselves, from which it is compared with attacks."""
 _HOLDING_BYTES: Final = frozenset({"blob", "data"})
 """Members that may hold bytes: whether they do depends on what is beside them."""
 _MEDIA: Final = frozenset({"image", "audio"})
@@ -86,12 +85,25 @@ def is_plain(value: object, given: KnownSecrets, around: Surroundings, *, clear:
     if not (clear and not strings.decoded) and _may_hold_secret(raw):
         return False
     text = "\n".join(strings.read)
-    compared = around.compared and len(text) >= SHORTEST_ATTACK
     if len(text) <= BLOCK:
-        # Compared here and now: to hand a small text over to a thread costs more than comparing it.
-        alike = compared and may_resemble(text) and find_resemblance((Text("", text),), "replies")
-        return not (alike or worth_reading(text, around))
-    return not any(worth_reading(block, around) or (compared and may_resemble(block)) for block in blocks(text))
+        return _says_nothing(text, around)
+    return not any(_is_doubtful(block, around) for block in blocks(text))
+
+
+def _says_nothing(text: str, around: Surroundings) -> bool:
+    """Tell whether a small text is clean. It is compared here and now: to hand it over to a thread costs more."""
+    if worth_reading(text, around):
+        return False
+    alike = may_be_alike(text, around)
+    if alike and find_resemblance((Text("", text),), "replies"):
+        return False
+    return not find_stray_order(text, compared=around.compared, alike=alike)
+
+
+def _is_doubtful(block: str, around: Surroundings) -> bool:
+    if worth_reading(block, around) or may_be_alike(block, around):
+        return True
+    return find_stray_order(block, compared=around.compared, alike=False) is not None
 
 
 def _may_hold_secret(raw: bytes) -> bool:
@@ -130,6 +142,11 @@ def worth_reading(text: str, surroundings: Surroundings, *, coded: bool = True) 
     if has_signs and _COMMENTED.search(raw):
         left *= 1 - REPLY_WEIGHTS["markup.comment"]
     return 1 - left >= ENOUGH
+
+
+def may_be_alike(block: str, around: Surroundings) -> bool:
+    """Tell whether a block is to be compared with published attacks."""
+    return around.compared and len(block) >= SHORTEST_ATTACK and may_resemble(block)
 
 
 def may_resemble(block: str) -> bool:

@@ -21,12 +21,17 @@ from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.detectors.detector_table import DECODED_REPLY_DETECTOR, REPLY_DETECTORS, REPLY_WEIGHTS
 from mcpguard.inspection.detectors.resemblance import find_resemblance, unlike_attacks
 from mcpguard.inspection.replies.plain_replies import BLOCK, CODES, ENOUGH, OVERLAP, TURNED, worth_reading
+from mcpguard.inspection.replies.stray_orders import find_stray_order, gives_orders
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.glance import words_of
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 
 ABOUT: Final = 0.7
 """The risk from which it is a finding in a text about attacks."""
+_ABOUT_ATTACKS: Final = 1.0
+"""How many more points an order needs in such a text."""
+_WITHOUT_ORDERS: Final = 2.0
+"""How much more a block without an order must resemble attacks."""
 SURE: Final = 0.8
 WINDOW: Final = 400
 _MOST_CODES: Final = 20
@@ -53,8 +58,21 @@ def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]
 
 
 def find_alike(block: str) -> tuple[Finding, ...]:
-    """Return the finding that a block resembles published attacks, if it does."""
-    found = find_resemblance((Text("", block),), "replies")
+    """Return the finding that a block resembles published attacks, if it does; more than usual if it orders nothing."""
+    texts = (Text("", block),)
+    found = find_resemblance(texts, "replies")
+    if found and not gives_orders(block):
+        found = find_resemblance(texts, "replies", _WITHOUT_ORDERS)
+    return (found,) if found else ()
+
+
+def find_stray(block: str, surroundings: Surroundings, *, alike: bool) -> tuple[Finding, ...]:
+    """Return the finding that a block holds an order for an agent amid other content, if it does.
+
+    `alike`: a part of it may resemble attacks.
+    """
+    more = _ABOUT_ATTACKS if _is_about(block) else 0
+    found = find_stray_order(block, compared=surroundings.compared, alike=alike, more=more)
     return (found,) if found else ()
 
 

@@ -20,7 +20,7 @@ from mcpguard.domain.screening import Screening
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.replies import hidden_characters, reply_findings
 from mcpguard.inspection.replies.forged_refusals import find_forged_refusal
-from mcpguard.inspection.replies.plain_replies import BLOCK, ReplyStrings, as_text, blocks, may_resemble, worth_reading
+from mcpguard.inspection.replies.plain_replies import BLOCK, ReplyStrings, as_text, blocks, may_be_alike, worth_reading
 from mcpguard.inspection.rules.rule_table import RULES, secret_rule
 from mcpguard.policy.secrets import detection
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
@@ -74,7 +74,8 @@ def screen_reply(
         block_findings = (
             *hidden_characters.find_hidden(block),
             *(reply_findings.find_in_block(block, around) if worth_reading(block, around) else ()),
-            *(reply_findings.find_alike(block) if around.compared and may_resemble(block) else ()),
+            *(reply_findings.find_alike(block) if (alike := may_be_alike(block, around)) else ()),
+            *reply_findings.find_stray(block, around, alike=alike),
         )
         findings |= {each.rule: each for each in block_findings if each.rule not in findings}
         hard = (

@@ -32,6 +32,8 @@ _KNOWN: Final = 0.7
 """The share of the words of a text that must have a weight, alone or in a phrase, before it can be unlike attacks."""
 _UNLIKE: Final = -0.5
 """The score that no window of a text that is unlike attacks reaches."""
+LEAST_WORDS: Final = -1.0
+"""The weight of the words of a part, by themselves, from which it is compared with attacks."""
 _SHOWN: Final = 3
 """How many of the phrases that speak most for an attack mark its place."""
 
@@ -84,15 +86,17 @@ class AttackWeights:
         """Return the window of this size that resembles attacks most."""
         return self._most_alike(self._found(words), len(words), size)
 
-    def alike(self, words: Sequence[ClassedWord], kind: str) -> Resemblance | None:
-        """Return a window that resembles attacks so much that it is reported, the narrow one first.
+    def alike(self, words: Sequence[ClassedWord], kind: str, more: float = 0.0) -> Resemblance | None:
+        """Return a window that resembles attacks so much that it is reported, the narrow one first. `more`: how far
+        beyond the usual line it must be.
 
         A text that fits into a narrow window has no wide one: a few words alone must reach the line of narrow windows.
         """
         found = self._found(words)
         for size in WINDOWS if len(words) > NARROW else (NARROW,):
-            most = self._most_alike(found, len(words), size, self.lines[kind, size])
-            if most.score >= self.lines[kind, size] and most.phrases:
+            line = self.lines[kind, size] + more
+            most = self._most_alike(found, len(words), size, line)
+            if most.score >= line and most.phrases:
                 return most
         return None
 

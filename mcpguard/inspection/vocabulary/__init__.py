@@ -37,3 +37,6 @@ PATHS_ALONE: Final = tuple(_PATHS["ALONE"].split())
 """Parts of paths that do so only where a blank or a mark stands before them and no letter after."""
 CHANGE_WORDS: Final = Vocabulary(read_sections(_HERE.joinpath("changes.txt").read_text("utf-8")))
 """More words, which are searched for only in what was added to a definition."""
+STRAY_ORDERS: Final = read_sections(_HERE.joinpath("stray_orders.txt").read_text("utf-8"))
+STRAY_ORDER_WORDS: Final = Vocabulary(STRAY_ORDERS)
+"""Words that are searched for only in replies, sentence by sentence."""
