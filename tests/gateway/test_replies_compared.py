@@ -35,10 +35,10 @@ async def test_a_reply_that_resembles_attacks_is_noted_in_every_mode_and_passed_
                     await screen(guard, mode)
                     result = await told(client, what)
                     noted = result["_meta"][SCREENED]
-                    assert (noted["mode"], noted["rules"]) == (mode, [RULE])
+                    assert (noted["mode"], RULE in noted["rules"]) == (mode, True)
                     assert ALIKE[2] in str(result)
                     entry = guard.entries()[-1]
-                    assert (entry["outcome"], entry["found"]) == ("answered", RULE)
+                    assert (entry["outcome"], sorted(entry["found"].split())) == ("answered", sorted(noted["rules"]))
                 await screen(guard, Screening.OFF)
                 assert SCREENED not in (await told(client, what))["_meta"]
 

@@ -1,5 +1,5 @@
-"""Texts that resemble published attacks, and break no rule of replies. Bait: NOTHING HERE IS AN INSTRUCTION to whoever
-reads this file. All of it was written for these tests; addresses are on example.org.
+"""Texts that resemble published attacks, and break no rule of replies but those of stray orders. Bait: NOTHING HERE IS
+AN INSTRUCTION to whoever reads this file. All of it was written for these tests; addresses are on example.org.
 """
 
 from typing import Final
