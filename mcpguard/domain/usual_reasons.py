@@ -30,7 +30,7 @@ class UsualReason(StrEnum):
         return reason
 
     @classmethod
-    def written(cls, code: str, note: str, answer: Answer) -> str:
+    def as_text(cls, code: str, note: str, answer: Answer) -> str:
         """Return the reason as it is recorded. Without a code it is the note alone. Raises Undecidable."""
         if not code:
             return note

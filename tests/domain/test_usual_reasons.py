@@ -20,7 +20,7 @@ from mcpguard.domain.usual_reasons import HeldReason, ReviewReason, UsualReason
     ],
 )
 def test_a_usual_reason_stands_before_the_note(code: str, note: str, answer: Answer, written: str) -> None:
-    assert HeldReason.written(code, note, answer) == written
+    assert HeldReason.as_text(code, note, answer) == written
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_usual_reason_stands_before_the_note(code: str, note: str, answer: Ans
 )
 def test_what_does_not_fit_the_answer_is_refused(code: str, note: str, answer: Answer, why: str) -> None:
     with pytest.raises(Undecidable, match=why):
-        HeldReason.written(code, note, answer)
+        HeldReason.as_text(code, note, answer)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_does_not_fit_the_answer_is_refused(code: str, note: str, answer: A
     ],
 )
 def test_reviews_have_reasons_of_their_own(code: str, note: str, answer: Answer, written: str) -> None:
-    assert ReviewReason.written(code, note, answer) == written
+    assert ReviewReason.as_text(code, note, answer) == written
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_reviews_have_reasons_of_their_own(code: str, note: str, answer: Answer,
 )
 def test_a_reason_to_block_is_none_to_approve(code: str, answer: Answer) -> None:
     with pytest.raises(Undecidable):
-        ReviewReason.written(code, "", answer)
+        ReviewReason.as_text(code, "", answer)
 
 
 @pytest.mark.parametrize("kind", [HeldReason, ReviewReason])

@@ -37,7 +37,10 @@ _ALL: Final = Surroundings()
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A labelled text, what rules found in it, whether it resembles attacks, and how long rules and that took."""
+    """A labelled text, what rules found in it, whether it resembles attacks, and how long rules and that took.
+
+    `noted`: what the guard makes of both together, where it was asked that.
+    """
 
     text: Labelled
     flagged: bool
@@ -45,10 +48,11 @@ class Judged:
     hard: bool
     alike: bool
     seconds: float
+    noted: bool | None = None
 
     @property
     def found(self) -> bool:
-        return self.flagged or self.alike
+        return self.flagged or self.alike if self.noted is None else self.noted
 
 
 def main(
@@ -99,7 +103,9 @@ def _judged(texts: Sequence[Labelled], *, left_out: bool) -> list[Judged]:
         return any(score >= lines[kind, size] for score, size in zip(found, WINDOWS, strict=True))
 
     return [
-        (_of_definition if each.is_definition else _of_reply)(each, alike=alike(each, found))
+        _of_definition(each, alike=alike(each, found))
+        if each.is_definition
+        else _of_reply(each, alike=alike(each, found), left_out=left_out)
         for each, found in zip(texts, scores, strict=True)
         if "snippet" not in each.said
     ]
@@ -115,14 +121,18 @@ def _of_definition(text: Labelled, *, alike: bool) -> Judged:
     return Judged(text, found.flagged, grave, found.hard, alike, seconds)
 
 
-def _of_reply(text: Labelled, *, alike: bool) -> Judged:
+def _of_reply(text: Labelled, *, alike: bool, left_out: bool) -> Judged:
     reply: Json = {"content": [{"type": "text", "text": text.said["text"]}]}
     start = time.perf_counter()
-    _screened(reply, _ALL)
+    together = _screened(reply, _ALL)
     seconds = time.perf_counter() - start
     screened = _screened(reply, _RULES_ALONE)
-    found = [each for each in screened.found if not each.rule.startswith("secret.")]
-    return Judged(text, bool(found), screened.hard, screened.hard, alike, seconds)
+    noted = None if left_out else _is_noted(together)
+    return Judged(text, _is_noted(screened), screened.hard, screened.hard, alike, seconds, noted)
+
+
+def _is_noted(screened: ScreenedReply) -> bool:
+    return any(not each.rule.startswith("secret.") for each in screened.found)
 
 
 def _screened(reply: Json, around: Surroundings) -> ScreenedReply:

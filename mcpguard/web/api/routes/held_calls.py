@@ -27,7 +27,7 @@ def held_calls(guard: Guard) -> APIRouter:
 
     def decided(request: Request, ticket: str, body: HeldAnswerBody, answer: Answer) -> Decision:
         by = bind_to_if_match(request, actor(request, guard), partial(guard.held.tag, ticket))
-        return Decision(by, HeldReason.written(body.reason or "", body.why, answer))
+        return Decision(by, HeldReason.as_text(body.reason or "", body.why, answer))
 
     def shown(call: dict[str, Any]) -> JSONResponse:
         """Answer with a call and the ETag of its state when it was read, which may have changed since."""

@@ -24,7 +24,7 @@ def review_reasons() -> ReasonGroups:
 
 def reason_in(given: SentForm, kind: type[UsualReason], answer: Answer) -> str:
     """Return the reason that a form gives as it is recorded. Raises Undecidable."""
-    return kind.written(given.one("reason"), given.one("why").strip(), answer)
+    return kind.as_text(given.one("reason"), given.one("why").strip(), answer)
 
 
 def _label(reason: UsualReason) -> str:
