@@ -26,6 +26,9 @@ runpy.run_module("mcpguard.demo", run_name="__main__")
 """
 """The notes, until there is a file: then it says what is in the file, and ends."""
 
+NOT_AGAIN = {"MCPGUARD_UPSTREAMS__RETRY_SECONDS": "600", "MCPGUARD_UPSTREAMS__RETRY_MOST_SECONDS": "600"}
+"""With these a server that ended writes nothing more into its log meanwhile."""
+
 
 def state(data_dir: Path) -> str:
     (server,) = GuardClient(data_dir).get("/api/v1/status")["servers"]
@@ -39,7 +42,7 @@ def problems(findings: list[Finding], about: str) -> list[Finding]:
 
 def test_a_server_that_ends_at_once_is_a_problem_with_the_last_that_it_wrote(tmp_path: Path) -> None:
     sign = tmp_path / "sign"
-    with serving(tmp_path / "data") as guard:
+    with serving(tmp_path / "data", environ=NOT_AGAIN) as guard:
         desk = Desk(guard, sign)
         desk.approved(sys.executable, "-c", FAILING, str(sign))
         assert bad(doctor(guard.data_dir)) == []

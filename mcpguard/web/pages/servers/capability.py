@@ -74,8 +74,7 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             tag=tag,
             raw=shown,
             numbered=numbered,
-            advice=advise(((each, key) for each in found.findings), inspected=True),
-            approved_findings=_findings_when_approved(said),
+            **_verdict(key, found, said),
             diff=await _diff(guard, request, name, key, said),
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
             to_read=" ".join(sorted(grave_rules(known, key))),
@@ -144,11 +143,15 @@ def _numbered(
     return list(with_decoded(every, {key: definition}))
 
 
-def _findings_when_approved(said: Json) -> int | None:
-    """Return how many findings the approved version had; None where no other version was approved."""
-    if said["approved"] in (None, said["fingerprint"]):
-        return None
-    return next((len(each["findings"]) for each in said["versions"] if each["fingerprint"] == said["approved"]), None)
+def _verdict(key: CapabilityKey, found: InspectionFindings, said: Json) -> Json:
+    """Return what is advised about what is listed now, and how many findings the approved version had: None where that
+    is this one, or there is none."""
+    is_another = said["approved"] not in (None, said["fingerprint"])
+    counts = {each["fingerprint"]: len(each["findings"]) for each in said["versions"]}
+    return {
+        "advice": advise(((each, key) for each in found.findings), inspected=True),
+        "approved_findings": counts.get(said["approved"]) if is_another else None,
+    }
 
 
 def _typed(given: SentForm, problem: PageProblem) -> Json:
