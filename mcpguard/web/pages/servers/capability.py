@@ -78,7 +78,6 @@ def capability(guard: Guard, desk: Console) -> APIRouter:
             diff=await _diff(guard, request, name, key, said),
             chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
             to_read=" ".join(sorted(grave_rules(known, key))),
-            unread=said["unread"],
             typed=_typed(given, problem),
             moved=problem.moved,
             **_views(request, name, key),
