@@ -29,7 +29,7 @@ from tests.world import settings_for
 
 TOOLS: Final = 25
 CALLED: Final = ("files", "mail", "calendar", "tickets", "warehouse")
-INSPECTED: Final = 200
+INSPECTED: Final = 100
 """So many servers have been inspected. Each inspection looks at the tools of all of them again, beside the new ones."""
 WAITING: Final = 20
 """So many of these wait for a review."""
