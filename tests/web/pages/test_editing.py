@@ -13,7 +13,7 @@ from mcpguard.domain.servers.upstreams import Transport, Upstream
 from mcpguard.guard.review.server_json import shown_launch
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.web.forms import SentForm
-from mcpguard.web.pages.servers.declaration_form import as_typed, patch_of, unshown_names
+from mcpguard.web.pages.servers.declaration_form import as_typed, patch_of
 from tests.tiers import examples
 from tests.web.pages.filling import Page, Reviewer, reviewer
 from tests.web.reviewing import HONEST, WHY, add, approved, decide, decisions, inspected, show, unchanged
@@ -79,6 +79,17 @@ async def test_a_value_that_is_not_shown_is_replaced_by_name_and_kept_otherwise(
     assert "plain-secret" not in page.answer.text
     await edited(by, environment="OLD=${file:/run/old}\n")
     assert dict(declared(guard).environment) == {"KEY": "plain-secret", "OLD": "${file:/run/old}"}
+
+
+async def test_a_value_of_several_lines_becomes_no_variables_of_their_own(guard: World) -> None:
+    await add(guard, env={"NODE_OPTIONS": "--one\nLD_PRELOAD=/tmp/x.so"})
+    by = await reviewer(guard)
+    await edited(by, folder="/srv")
+    assert dict(declared(guard).environment) == {"NODE_OPTIONS": "--one\nLD_PRELOAD=/tmp/x.so"}
+    page = await edited(by, environment="NODE_OPTIONS=--one\nLD_PRELOAD=/tmp/x.so\nMODE=1")
+    assert page.status == 422
+    assert "cannot be written on a line" in page.text
+    assert dict(declared(guard).environment) == {"NODE_OPTIONS": "--one\nLD_PRELOAD=/tmp/x.so"}
 
 
 async def test_what_is_not_changed_is_not_saved(guard: World) -> None:
@@ -188,8 +199,11 @@ async def test_what_no_inspection_showed_is_not_pinned(guard: World) -> None:
     await unchanged(guard, server, count)
 
 
-NAMES = st.from_regex(r"[A-Z][A-Z0-9_]{0,8}", fullmatch=True)
-VALUES = st.one_of(st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=12), st.just("${env:X}"))
+NAMES = st.one_of(
+    st.sampled_from(["NODE_OPTIONS", "PYTHONPATH"]), st.from_regex(r"[A-Z][A-Z0-9_]{0,8}", fullmatch=True)
+)
+LINES = st.sampled_from(["${env:X}", "one\nTWO=2", " ${env:X}\n"])
+VALUES = st.one_of(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12), LINES)
 GIVEN = st.dictionaries(NAMES, VALUES, max_size=5)
 ARGUMENTS = st.lists(st.text(max_size=8), max_size=4)
 LAUNCHES = st.one_of(
@@ -204,7 +218,5 @@ def test_a_form_that_is_sent_as_it_came_changes_nothing(launch: StdioLaunch | Re
     known = ServerState(Upstream("1", "a", launch.transport), DeclaredServer("a", "a", launch))
     shown = shown_launch(known.declared)
     typed = as_typed(known, shown)
-    assert patch_of(SentForm([*typed.items()]), known, shown) == {}
-    values = launch.environment if isinstance(launch, StdioLaunch) else launch.headers
-    for name in unshown_names(shown):
-        assert not values[name] or values[name] not in "".join(typed.values()) or len(values[name]) < 4
+    sent = [(name, text.replace("\r\n", "\n").replace("\r", "\n")) for name, text in typed.items()]
+    assert patch_of(SentForm(sent), known, shown) == {}

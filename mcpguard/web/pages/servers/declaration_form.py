@@ -20,7 +20,7 @@ DROPPED: Final = "drop"
 """The field that names the values to drop that are not shown."""
 EITHER: Final = "enter either a command or a URL"
 _HIDDEN_VALUE: Final = f"{HIDDEN} stands for a value that is not shown: write it anew, or leave that field as it is"
-_NOT_LINES: Final = "an argument has line breaks or is empty; change the arguments with `mcpguard server patch`"
+_NOT_LINES: Final = "one of the {} cannot be written on a line; change them with `mcpguard server patch`"
 _ENVIRONMENT: Final = ("a variable", "=")
 _HEADERS: Final = ("a header", ":=")
 
@@ -71,8 +71,8 @@ def patch_of(given: SentForm, known: ServerState, launch: Json) -> Json:
     changed = {name: given.one(name) for name, text in before.items() if _trimmed(given.one(name)) != _trimmed(text)}
     patch: Json = {name: changed[name].strip() for name in ("command", "url", "sandbox") if name in changed}
     if "arguments" in changed:
-        if _arguments(before["arguments"]) != launch["arguments"]:
-            raise NotDeclared((_NOT_LINES,))
+        if _arguments(_trimmed(before["arguments"])) != launch["arguments"]:
+            raise NotDeclared((_NOT_LINES.format("arguments"),))
         patch["args"] = _arguments(given.one("arguments"))
     if "folder" in changed:
         patch["cwd"] = changed["folder"].strip() or None
@@ -81,7 +81,11 @@ def patch_of(given: SentForm, known: ServerState, launch: Json) -> Json:
     if HIDDEN in str(patch):
         raise NotDeclared((_HIDDEN_VALUE,))
     field, member, form = ("headers", "headers", _HEADERS) if "url" in launch else ("environment", "env", _ENVIRONMENT)
-    values = _pairs(given.one(field), *form)
+    values = {each["name"]: each["value"] for each in launch[field] if each["value"] is not None}
+    if field in changed:
+        if _pairs(_trimmed(before[field]), *form) != values:
+            raise NotDeclared((_NOT_LINES.format("values"),))
+        values = _pairs(given.one(field), *form)
     if found := _changes(values, launch[field], given.every(DROPPED)):
         patch[member] = found
     return patch
@@ -102,8 +106,8 @@ def _written(entries: list[Json], between: str) -> str:
 
 
 def _trimmed(text: str) -> str:
-    """Return a text without what a browser may add to it or take away."""
-    return text.strip("\n")
+    """Return a text as a browser sends it, without line breaks that it may add or take away."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
 
 
 def _arguments(text: str) -> list[str]:
