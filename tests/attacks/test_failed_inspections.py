@@ -119,7 +119,7 @@ async def test_it_is_told_on_every_page_and_what_the_server_wrote_is_shown_and_n
         assert TOKEN not in page.answer.text
     assert error[:100] in (await by.open("/")).text
     decisions = await (await reviewer(guard, Role.ADMIN, "root")).open("/servers/broken/decisions")
-    assert "inspection failed" in decisions.text
+    assert "Inspection failed" in decisions.text
     assert TOKEN not in "".join(map(str, guard.said()))
 
 

@@ -85,15 +85,13 @@ def is_plain(value: object, given: KnownSecrets, around: Surroundings, *, clear:
     if not (clear and not strings.decoded) and _may_hold_secret(raw):
         return False
     text = "\n".join(strings.read)
-    if len(text) <= BLOCK:
-        return _says_nothing(text, around)
-    return not any(_is_doubtful(block, around) for block in blocks(text))
+    if len(text) > BLOCK:
+        return not any(_is_doubtful(block, around) for block in blocks(text))
+    return not worth_reading(text, around) and (len(text) < SHORTEST_ATTACK or _resembles_nothing(text, around))
 
 
-def _says_nothing(text: str, around: Surroundings) -> bool:
+def _resembles_nothing(text: str, around: Surroundings) -> bool:
     """Tell whether a small text is clean. It is compared here and now: to hand it over to a thread costs more."""
-    if worth_reading(text, around):
-        return False
     alike = may_be_alike(text, around)
     if alike and find_resemblance((Text("", text),), "replies"):
         return False
