@@ -133,15 +133,16 @@ def test_whoever_watches_is_told_what_to_do_while_the_call_waits(tmp_path: Path)
         assert any("refused (hold:denied)" in line for line in lines[told:]), lines
 
 
-def test_a_person_who_watches_answers_the_call_that_waits(guard: Served) -> None:
-    approve(guard.data_dir, "demo-notes")
-    with watched(guard) as (_, lines):
-        ticket = until(lambda: held(guard), "a call waits")
-        allowed = mcpguard("held", "allow", ticket, "--reason", "it was", "--data-dir", guard.data_dir)
-        assert allowed.exit_code == 0, allowed.output
-    assert any('"left": 2' in line for line in lines), lines
-    assert records(guard, "opened")[-1]["verdict"] == "allow"
-    gone(guard)
+def test_a_person_who_watches_answers_the_call_that_waits(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", "--demo", environ={"MCPGUARD_HOLDS__WAIT_SECONDS": "300"}) as guard:
+        approve(guard.data_dir, "demo-notes")
+        with watched(guard) as (_, lines):
+            ticket = until(lambda: held(guard), "a call waits")
+            allowed = mcpguard("held", "allow", ticket, "--reason", "it was", "--data-dir", guard.data_dir)
+            assert allowed.exit_code == 0, allowed.output
+        assert any('"left": 2' in line for line in lines), lines
+        assert records(guard, "released")[-1]["verdict"] == "allow"
+        gone(guard)
 
 
 def test_where_the_shell_may_let_nobody_in_nothing_begins(tmp_path: Path) -> None:
