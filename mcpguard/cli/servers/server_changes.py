@@ -102,7 +102,7 @@ def patch(
     if not wanted:
         raise typer.BadParameter("give a change: JSON, @FILE, --sandbox or --mount")
     if revision is None:
-        revision = guard.get(server_path(name))["revision"]
+        revision = _revision(guard, name)
     server = guard.send("PATCH", server_path(name), {"revision": revision, "patch": wanted})
     print_answer(output, server, f"{name} now has revision {server['revision']}, and is {server['standing']}")
     _tell(server["notices"])
@@ -117,7 +117,7 @@ def pin(
 ) -> None:
     """Pin a server to the version of its package that was inspected. It goes back into quarantine."""
     guard = GuardClient.from_options(config, data_dir)
-    revision = guard.get(server_path(name))["revision"]
+    revision = _revision(guard, name)
     server = guard.send("POST", server_path(name, "pin"), {"revision": revision})
     now = " ".join(map(visible, server["launch"]["arguments"]))
     print_answer(output, server, f"{name} now runs {visible(server['launch']['command'])} {now}")
@@ -132,7 +132,7 @@ def remove(
 ) -> None:
     """Remove a server. Decisions about it are kept."""
     guard = GuardClient.from_options(config, data_dir)
-    revision = guard.get(server_path(name))["revision"]
+    revision = _revision(guard, name)
     guard.send("DELETE", server_path(name, revision=str(revision)))
     print_answer(output, {"name": name, "removed": True}, f"{name} is removed")
 
@@ -150,6 +150,10 @@ def fetch_uv(config: Config = None, data_dir: DataDir = None) -> None:
 
 
 COMMANDS = (add, patch, pin, remove, fetch_uv)
+
+
+def _revision(guard: GuardClient, name: str) -> int:
+    return int(guard.get(server_path(name))["revision"])
 
 
 def _tell(notices: list[str]) -> None:
