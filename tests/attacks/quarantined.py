@@ -7,6 +7,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from mcpguard.domain.capabilities import CapabilityKind
+from mcpguard.domain.servers.connections import Condition, ConnectionState
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Upstream
@@ -35,6 +36,11 @@ def pin(guard: Gate, name: str, kind: CapabilityKind = TOOL, server: str = "web"
     known = guard.now.guard.servers.find(server)
     assert known is not None
     return known.pins[kind, name]
+
+
+def connection(guard: Gate, name: str = "web") -> Condition:
+    """The condition of the connection to a server."""
+    return guard.now.fleet.condition(name) or Condition(ConnectionState.DISCONNECTED, 0)
 
 
 async def until(guard: Gate, condition: Callable[[], object]) -> None:

@@ -19,7 +19,7 @@ from mcpguard.upstreams.process.child import RUNNING
 from mcpguard.upstreams.process.tree import descendants
 from mcpguard.upstreams.sandbox.probe import NoSandbox
 from tests.attacks.confined import attacker, attempts
-from tests.attacks.quarantined import records, standing, until, upstream
+from tests.attacks.quarantined import connection, records, standing, until, upstream
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate
 from tests.patience import PATIENCE
@@ -59,12 +59,6 @@ async def tried(guard: Gate, *attempted: Any) -> Any:  # noqa: ANN401 - whatever
 
 async def shown(guard: Gate) -> Json:
     return await guard.now.guard.queries.server("web")
-
-
-def error(guard: Gate) -> str:
-    """Why it is not connected."""
-    condition = guard.now.fleet.conditions().get("web")
-    return condition.error if condition else ""
 
 
 def launched(guard: Gate) -> StdioLaunch:
@@ -231,8 +225,8 @@ async def test_where_nothing_can_be_confined_nothing_runs_without_consent(tmp_pa
         await running(guard, attacker())
     async with gate(tmp_path, sandbox=NOWHERE) as guard:
         await guard.declare(attacker())
-        await until(guard, lambda: error(guard))
-        assert NOWHERE.why in error(guard)
+        await until(guard, lambda: connection(guard).error)
+        assert NOWHERE.why in connection(guard).error
         assert standing(guard) is UpstreamStanding.APPROVED
         assert not RUNNING
         status = guard.now.guard.status()
@@ -258,9 +252,9 @@ async def test_one_that_takes_too_much_memory_is_killed_and_said_to_be(tmp_path:
         answer = await client.call("web::attempt", attempts(("many", 10, 20)))
         assert answer.result["isError"]
         with anyio.fail_after(PATIENCE):  # no time passes, so it is not started again yet
-            while not error(guard):
+            while not connection(guard).error:
                 await checkpoint()
-        assert "it was killed because it used more than 64 MiB of memory" in error(guard)
+        assert "it was killed because it used more than 64 MiB of memory" in connection(guard).error
         (entry,) = guard.entries()
         assert entry["outcome"] == "unknown"
 

@@ -24,7 +24,7 @@ from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.exchanging import exchanged
-from tests.attacks.quarantined import let_time_pass, moves, standing, until, upstream
+from tests.attacks.quarantined import connection, let_time_pass, moves, standing, until, upstream
 from tests.attacks.sandboxed import EACH_PROFILE, works
 from tests.gate import Gate, gate
 from tests.review import DECISION, approved_as_listed, taken_in
@@ -177,9 +177,8 @@ async def test_one_that_is_approved_does_not_start_once_another_one_may_write_th
         await approved_as_listed(guard.now, "other")
         await taken_in(guard.now, ["other"])
         assert guard.now.fleet.restart("web")
-        fleet = guard.now.fleet
-        await until(guard, lambda: "to which other may write" in fleet.conditions()["web"].error)
-        assert fleet.conditions()["web"].state is ConnectionState.ERROR
+        await until(guard, lambda: "to which other may write" in connection(guard).error)
+        assert connection(guard).state is ConnectionState.ERROR
         assert standing(guard) is UpstreamStanding.APPROVED, "nothing of it has changed"
         answer = (await (await guard.legacy()).call("web::attempt", attempts(("environment",)))).result
         assert answer["isError"]

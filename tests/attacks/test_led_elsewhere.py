@@ -13,8 +13,8 @@ from mcpguard.domain.servers.launches import DeclaredServer, RemoteLaunch
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Transport
 from mcpguard.upstreams.exchange.conversation import ServerError
-from tests.attacks.quarantined import standing, until
-from tests.gate import Gate, Remote, gate, remote
+from tests.attacks.quarantined import connection, standing, until
+from tests.gate import Remote, gate, remote
 from tests.gateway.speaking import refused_once
 from tests.simulators.over_http import serving_http
 from tests.simulators.over_sse import serving_sse
@@ -62,11 +62,6 @@ async def serving(script: Script, transport: Remote) -> AsyncIterator[DeclaredSe
         yield replace(declared, launch=replace(declared.launch, headers={"X-Api-Key": CANARY}))
 
 
-def error(guard: Gate) -> str:
-    condition = guard.now.fleet.conditions().get("web")
-    return condition.error if condition else ""
-
-
 @pytest.mark.parametrize("address", INSIDE)
 @EACH_TRANSPORT
 async def test_a_name_that_leads_inside_after_its_approval_leads_nowhere(
@@ -79,7 +74,7 @@ async def test_a_name_that_leads_inside_after_its_approval_leads_nowhere(
         heard = len(script.calls)
         names.leads_to = [address]
         assert guard.now.fleet.restart("web")
-        await until(guard, lambda: "is not a public address" in error(guard))
+        await until(guard, lambda: "is not a public address" in connection(guard).error)
         with refused_once(guard, "server:unreachable", script):
             said = (await client.call("web::echo", {"n": 1})).result
         assert said["_meta"]["mcpguard/refusal"]["executed"] == "no"
@@ -87,7 +82,7 @@ async def test_a_name_that_leads_inside_after_its_approval_leads_nowhere(
         assert standing(guard) is UpstreamStanding.APPROVED
         assert CANARY not in str(guard.said())
         names.leads_to = ["127.0.0.1"]
-        await until(guard, lambda: not error(guard))
+        await until(guard, lambda: not connection(guard).error)
 
 
 @pytest.mark.parametrize("status", [401, 403])

@@ -13,7 +13,7 @@ from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.domain.servers.upstreams import Origin
 from mcpguard.guard.review.admission import DeclarationSource
 from mcpguard.upstreams.process.child import RUNNING
-from tests.attacks.quarantined import records, standing, until, upstream
+from tests.attacks.quarantined import connection, records, standing, until, upstream
 from tests.attacks.sandboxed import works
 from tests.gate import Gate, gate
 from tests.review import DECISION, approved_as_listed, taken_in
@@ -131,7 +131,7 @@ async def test_a_tree_that_was_changed_does_not_run_and_can_be_made_whole(there:
         (program,) = (guard.now.settings.data_dir / "packages" / "web").glob("*/tree/node_modules/weather/weather.js")
         program.write_text(WEATHER.replace("VERSION", "changed"))
         assert guard.now.fleet.restart("web")
-        await until(guard, lambda: "was modified after its approval" in error(guard))
+        await until(guard, lambda: "was modified after its approval" in connection(guard).error)
         assert not RUNNING
         assert (await said(guard))["isError"]
         (*_, entry) = guard.entries()
@@ -141,11 +141,6 @@ async def test_a_tree_that_was_changed_does_not_run_and_can_be_made_whole(there:
         await guard.now.guard.decisions.enable("web", DECISION)
         await taken_in(guard.now, ["web"])
         assert (await said(guard))["content"][0]["text"] == "1.0.0"
-
-
-def error(guard: Gate) -> str:
-    condition = guard.now.fleet.conditions().get("web")
-    return condition.error if condition else ""
 
 
 @pytest.mark.parametrize(

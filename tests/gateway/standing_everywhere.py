@@ -87,6 +87,6 @@ async def scene(folder: Path) -> AsyncIterator[Scene]:
         await guard.ready("good")
         await decisions.block("stopped", DECISION)
         await decisions.disable("off", DECISION)
-        await until(guard, lambda: not {*quiet} & {*guard.now.fleet.conditions()})
+        await until(guard, lambda: not any(guard.now.fleet.condition(name) for name in quiet))
         seen.heard = {name: len(script.calls) for name, script in quiet.items()}
         yield seen

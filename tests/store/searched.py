@@ -64,6 +64,9 @@ FILTERS: Mapping[str, Callable[[Row], bool]] = {
     ),
     "kind:decided": lambda row: row["kind"] == "decided",
     "kind:opened server:mail": lambda row: (row["kind"], row["server"]) == ("opened", "mail"),
+    "server:m?il kind:*ed verdict:deny effect:read": lambda row: (
+        row["server"] in ("mail", "m_il", "m%il") and (row["verdict"], row["effect"]) == ("deny", "read")
+    ),
     "-kind:closed": lambda row: row["kind"] != "closed",
     "kind:*ed": lambda row: row["kind"].endswith("ed"),
     "call:e-3": lambda row: row["entry"] == "e-3",

@@ -231,10 +231,12 @@ class Flock:
                 await self._told.wait()
 
     def condition(self, name: str) -> Condition:
-        return self.fleet.conditions()[name]
+        found = self.fleet.condition(name)
+        assert found is not None
+        return found
 
     def state(self, name: str) -> str:
-        found = self.fleet.conditions().get(name)
+        found = self.fleet.condition(name)
         return found.state.value if found else "none"
 
     async def stands(self, state: str, *names: str) -> Condition:

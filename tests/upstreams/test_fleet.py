@@ -99,7 +99,7 @@ async def test_what_is_no_longer_wanted_is_unreachable_at_once_and_then_gone(tmp
         assert calls.ended == ["TransportEnded", "Unreachable", "Unreachable"]
         await kept.until(lambda: kept.removed("a"))
         assert gone(server.process.pid)
-        assert kept.fleet.conditions() == {}
+        assert kept.fleet.condition("a") is None
         assert not kept.fleet.restart("a")
         assert len(script.called("tools/call")) == 1
         await kept.clock.advance(3600)

@@ -35,7 +35,7 @@ def environment_of(pid: int) -> dict[str, str]:
 
 
 def everything_told(kept: Flock) -> str:
-    return repr(kept.news) + repr(kept.fleet.conditions())
+    return repr(kept.news) + repr([kept.fleet.condition(name) for name in ("a", "b", "c", "bad", "good", "fine")])
 
 
 async def test_secrets_reach_the_process_and_nobody_else(tmp_path: Path) -> None:

@@ -97,8 +97,7 @@ class Servers:
 
     def end_of_connection(self, known: ServerState) -> str:
         """Why there is no connection to a server, with its last words; empty where there is one."""
-        found = self._fleet.conditions().get(known.name) if self._fleet else None
-        return found.error if found is not None else ""
+        return self._condition(known).error
 
     async def wait_until_confirmed(self, known: ServerState) -> None:
         """Wait until the server's listing is in force, its connection is lost, or this takes too long."""
@@ -171,10 +170,8 @@ class Servers:
 
     def states(self) -> Iterator[tuple[str, UpstreamStanding, ConnectionState]]:
         """The status of each server, and the state of its connection."""
-        conditions = self._fleet.conditions() if self._fleet else {}
         for known in self._registry:
-            found = conditions.get(known.name)
-            yield known.name, known.upstream.standing, found.state if found else ConnectionState.DISCONNECTED
+            yield known.name, known.upstream.standing, self._condition(known).state
 
     def status(self) -> tuple[ServerStatus, ...]:
         return tuple(self.status_of(known) for known in self._registry)
@@ -182,8 +179,7 @@ class Servers:
     def status_of(self, known: ServerState) -> ServerStatus:
         upstream, shelf = known.upstream, self.publisher.catalog.shelves.get(known.name)
         counts = [len(shelf.entries_of(kind)) if shelf else 0 for kind in _KINDS]
-        conditions = self._fleet.conditions() if self._fleet else {}
-        state = conditions.get(known.name) or Condition(ConnectionState.DISCONNECTED, 0)
+        state = self._condition(known)
         found = [each for _, each in known.findings_by_part()]
         grave = [finding.grave for each in found for finding in each.findings]
         return ServerStatus(
@@ -220,6 +216,10 @@ class Servers:
             prompts=counts[3],
             left_out=(*known.odd, *(shelf.odd if shelf else ())),
         )
+
+    def _condition(self, known: ServerState) -> Condition:
+        found = self._fleet.condition(known.name) if self._fleet else None
+        return found or Condition(ConnectionState.DISCONNECTED, 0)
 
 
 def _unconnected(_name: str) -> tuple[bool, Listing | None]:

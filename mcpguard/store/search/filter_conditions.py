@@ -4,7 +4,7 @@ tells where a text is.
 `*` and `?` use the database's own operator: LIKE in PostgreSQL, and GLOB in SQLite, whose LIKE ignores case.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_ as both
 from typing import Final
@@ -39,6 +39,9 @@ _BEST: Final = tuple(
 GAP: Final = 4
 """As many blocks in between are read with those on both sides: it takes no longer than another query."""
 
+FEW: Final = 200
+"""So many blocks are looked up one by one."""
+
 
 class Conditions:
     """The conditions of a filter for the records of a chain."""
@@ -50,6 +53,7 @@ class Conditions:
         self._edge = edge(connection, chain)
         self._numbers: dict[FilterTerm, Sequence[int]] = {}
         self._ways: dict[FilterTerm, Sequence[Mapping[str, Fits]]] = {}
+        self._left_by: dict[FilterTerm, int] = {}
         self._texts = [term for term in wanted.terms if term.key is FilterKey.TEXT]
         self._indexed = any(not term.without and term.key is not FilterKey.TEXT for term in wanted.terms)
         for term in sorted(wanted.terms, key=lambda term: _BEST.index(term.key)):
@@ -113,20 +117,24 @@ class Conditions:
 
     def _blocks(self, first: int, last: int) -> set[int]:
         """Return those of these blocks in which a record can match every term."""
-        left: set[int] | None = None
+        left: Collection[int] = range(first, last + 1)
         for term, numbers in self._numbers.items():
             if not term.without:
-                its = {seq // BLOCK for seq in numbers}
-                left = its if left is None else left & its
-        for term, ways in self._ways.items():
-            if not term.without and left != set():
-                its = set[int]().union(*(self._blocks_of(way, first, last) for way in ways))
-                left = its if left is None else left & its
-        return {block for block in left or () if first <= block <= last}
+                left = {seq // BLOCK for seq in numbers}.intersection(left)
+        wanted = [term for term in self._ways if not term.without]
+        # The first blocks show which terms leave few; in all others these come first, and often nothing else is asked.
+        for term in sorted(wanted, key=lambda term: self._left_by.get(term, 0)):
+            if not left:
+                break
+            only = left if term in self._left_by and len(left) <= FEW else None
+            its = set[int]().union(*(self._blocks_of(way, first, last, only) for way in self._ways[term]))
+            self._left_by.setdefault(term, len(its))
+            left = its.intersection(left)
+        return {*left}
 
-    def _blocks_of(self, way: Mapping[str, Fits], first: int, last: int) -> set[int]:
+    def _blocks_of(self, way: Mapping[str, Fits], first: int, last: int, only: Collection[int] | None) -> set[int]:
         named = [name for name in way if name in FIELDS]
-        found = (blocks_with(self._connection, self._chain, name, way[name], (first, last)) for name in named)
+        found = (blocks_with(self._connection, self._chain, name, way[name], (first, last), only) for name in named)
         return reduce(both, found)
 
     def _fits(self, key: FilterKey, value: str) -> list[Mapping[str, Fits]]:

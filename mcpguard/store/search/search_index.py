@@ -13,7 +13,7 @@ Rules kept here:
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 import structlog
@@ -128,13 +128,24 @@ def empty_records(connection: Connection, chain: str, first: int, last: int) -> 
             _ADD_BLOCK.run(connection, [(chain, block, *now.times[block])])
 
 
-def blocks_with(connection: Connection, chain: str, field: str, fits: Fits, blocks: tuple[int, int]) -> set[int]:
-    """Return those of these blocks, given by the first and the last, in which a value of this column fits."""
-    first, last = blocks
+def blocks_with(
+    connection: Connection,
+    chain: str,
+    field: str,
+    fits: Fits,
+    blocks: tuple[int, int],
+    only: Collection[int] | None = None,
+) -> set[int]:
+    """Return those of these blocks, given by the first and the last, in which a value of this column fits; of `only`
+    a few of them, if these are given."""
     its = search_values.c
+    spans: Sequence[int] = range(blocks[0] // SPAN, blocks[1] // SPAN + 1)
+    among = its.block.between(*blocks)
+    if only is not None:
+        spans, among = sorted({block // SPAN for block in only}), its.block.in_(only)
     found: set[int] = set()
-    for spans in batches(range(first // SPAN, last // SPAN + 1)):
-        mine = its.chain == chain, its.span.in_(spans), its.field == field, its.block.between(first, last)
+    for some in batches(spans):
+        mine = its.chain == chain, its.span.in_(some), its.field == field, among
         found.update(connection.scalars(select(its.block).where(*mine, fits(its.value))))
     return found
 

@@ -168,11 +168,12 @@ class Fleet:
         """
         return await visit_server(declared, self._around, at)
 
-    def conditions(self) -> dict[str, Condition]:
-        """Return the condition of every server that is wanted, or not stopped yet."""
-        about_to_start = Condition(ConnectionState.STARTING, self._around.clock.now())
-        conditions = {name: server.condition for name, server in self._servers.items()}
-        return {name: conditions.get(name, about_to_start) for name in sorted(self._wanted.keys() | conditions.keys())}
+    def condition(self, name: str) -> Condition | None:
+        """Return the condition of a server; None for one that is not wanted, and stopped."""
+        server = self._servers.get(name)
+        if server is not None:
+            return server.condition
+        return Condition(ConnectionState.STARTING, self._around.clock.now()) if name in self._wanted else None
 
     def free_turn(self, name: str, caller: str, client: Counterpart | None) -> Turn | None:
         """Take a slot at this server; None where the call may have to wait (`turn`). Raises Unreachable."""

@@ -60,7 +60,6 @@ class ServerRow:
 
     known: ServerState
     status: ServerStatus
-    tag: str
     path: str
     severities: Sequence[tuple[str, int]]
     waits: bool
@@ -78,7 +77,6 @@ def server_row(guard: Guard, known: ServerState, day: DayOfServers | None, *, wa
     return ServerRow(
         known,
         status,
-        guard.queries.tag(known.name),
         f"/servers/{known.name}/activity" if running else path_of(known.name),
         severities([found for _, found in known.findings_by_part()]),
         waits,

@@ -93,6 +93,7 @@ def servers(guard: Guard, desk: Console) -> APIRouter:
             "servers.html",
             problem.status,
             rows=found.of,
+            tags={row.known.name: guard.queries.tag(row.known.name) for row in found.of},
             counted=day is not None,
             orders={order: wanted.url(sort=link) for order, link in order_links(wanted.sort).items()},
             found=found,
