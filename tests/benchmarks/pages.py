@@ -16,8 +16,14 @@ from pathlib import Path
 from typing import Final
 
 import httpx2
+from sqlalchemy import select
 
+from mcpguard.app import places
 from mcpguard.guard.review.admission import MOST_SERVERS
+from mcpguard.settings.model import Settings
+from mcpguard.store.rows.records import last_record
+from mcpguard.store.rows.tables import chains
+from mcpguard.store.search.search_index import BLOCK, edge
 from tests.benchmarks.filling import fill
 from tests.benchmarks.gateway.processes import free_port
 from tests.benchmarks.report import Row, Sheet
@@ -78,6 +84,7 @@ def sheets(folder: Path, runs: int, records: int, servers: int = MOST_SERVERS) -
             shown = signed_in(guard)
             _bring(guard, url, servers)
             until(lambda: told(guard, "GET", "/counts")["counted"]["behind"] == 0 or None, "every call is counted")
+            until(lambda: _is_indexed(settings) or None, "every record is indexed")
             rows = [_opened(guard, shown, path, runs) for path in (*PATHS, _newest_call(guard))]
     some = f"{servers:,} servers, {min(servers, INSPECTED)} of them inspected, with {TOOLS} tools each"
     about = f"{records:,} records; {some}; {runs} runs of each page, one after the other"
@@ -100,6 +107,17 @@ def _bring(guard: Served, url: str, count: int) -> None:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for done in [pool.submit(bring, name) for name in names]:
             done.result()
+
+
+def _is_indexed(settings: Settings) -> bool:
+    """Whether searches find in the index all but the newest records."""
+    backend = places.backend(settings)
+    with backend.connect() as connection:
+        (chain,) = connection.execute(select(chains.c.id)).one()
+        last = last_record(connection, chain)
+        indexed = edge(connection, chain)
+    backend.dispose()
+    return last is not None and last[0] - indexed < 2 * BLOCK
 
 
 def _read(server: dict[str, object]) -> dict[str, list[str]]:
