@@ -20,6 +20,7 @@ from tests.tiers import examples
 NOTHING = KnownSecrets(())
 EACH = [(rule, text) for rule, texts in ORDERED.items() for text in texts]
 FILLER = "The heron stood in the pond, and the fern grew beside it. "
+FORMS = ["box@example.org", "https://example.org", "heron.example", "DE44 5001 0517 5407 3249", "~/.ssh/id_rsa"]
 WORDS = sorted({word.rstrip("*").replace("_", " ") for words in STRAY_ORDERS.values() for word in words.split()})
 
 
@@ -112,11 +113,12 @@ def test_sentences_are_parts_of_the_text_in_order(text: str) -> None:
 
 
 @settings(max_examples=examples(300))
-@given(st.lists(st.sampled_from([*WORDS, "heron", "box@example.org", "https://example.org"]), min_size=3, max_size=9))
+@given(st.lists(st.sampled_from([*WORDS, *FORMS, "heron", "and", ". "]), min_size=3, max_size=14))
 def test_a_glance_passes_over_no_sentence_that_is_an_order_by_its_signs(words: list[str]) -> None:
     text = f"Heron: {' '.join(words)}"
-    if max((order_points(signs_of(each.text)) for each in split_sentences(text)), default=0) >= LINE + LENGTH:
-        assert find_stray_order(text, compared=False, alike=False)
+    most = max((order_points(signs_of(each.text)) for each in split_sentences(text)), default=0)
+    found = find_stray_order(text, compared=False, alike=False)
+    assert (found is not None) == (most >= LINE + LENGTH * len(text) / BLOCK)
 
 
 @pytest.mark.parametrize(("_rule", "text"), EACH)

@@ -69,13 +69,14 @@ _SHORTEST: Final = 16
 _LONGEST: Final = 350
 """Characters of the longest sentence; what goes on after them is the next one."""
 _EMAIL: Final = re.compile(r"\w@\w[\w-]{0,60}\.\w")
-_LINK: Final = re.compile(
-    r"https?://|www\.|\b[a-z0-9-]{3,40}\.(?:com|net|org|io|example|dev|app|info|biz|site|online|xyz)\b"
-)
+_ENDING: Final = r"\.(?:com|net|org|io|example|dev|app|info|biz|site|online|xyz)\b"
+_LINK: Final = re.compile(rf"https?://|www\.|\b[a-z0-9-]{{3,40}}{_ENDING}")
+_MAY_LINK: Final = re.compile(rf"://|www\.|{_ENDING}")
 _ACCOUNT: Final = re.compile(
     r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}|\b\d{4}[ -]\d{4}|\b0x[0-9a-fA-F]{16}|\+\d[\d ]{7,20}"
     r"|\b(?:account|card) [^ .]{0,8}\d"
 )
+_DIGIT: Final = re.compile(r"\d")
 _SECRET_FILES: Final = AnyOf((*PATHS_ANYWHERE, *PATHS_ALONE))
 
 
@@ -111,15 +112,16 @@ def signs_of(sentence: str) -> frozenset[str]:
     """Return the signs of a sentence: meanings of its words, their forms, and what it orders."""
     words = tokens(sentence)
     hits = sorted((*hit, meaning) for meaning, found in STRAY_ORDER_WORDS.find(words).items() for hit in found)
-    return frozenset((*_said(sentence, words, hits), *_forms(sentence)))
+    return frozenset((*_said(sentence, words, hits), *marks_of(sentence)))
 
 
-def _forms(sentence: str) -> Iterator[str]:
-    if _EMAIL.search(sentence):
+def marks_of(sentence: str) -> Iterator[str]:
+    """Yield the signs of a text that are known by its form alone."""
+    if "@" in sentence and _EMAIL.search(sentence):
         yield "EMAIL"
-    if _LINK.search(sentence):
+    if _MAY_LINK.search(sentence) and _LINK.search(sentence):
         yield "LINK"
-    if _ACCOUNT.search(sentence):
+    if _DIGIT.search(sentence) and _ACCOUNT.search(sentence):
         yield "ACCOUNT"
     if _SECRET_FILES.occur_in(sentence.lower()):
         yield "SECRET_FILE"

@@ -10,7 +10,8 @@ Rules kept here:
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
+from itertools import product
+from typing import Final, NamedTuple
 
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.reading.patterns import mask
@@ -24,6 +25,7 @@ from mcpguard.inspection.replies.sentence_signs import (
     TOLD,
     YOURS,
     Sentence,
+    marks_of,
     signs_of,
     split_sentences,
 )
@@ -125,11 +127,15 @@ def find_stray_order(block: str, *, compared: bool, alike: bool, more: float = 0
     """
     most = LINE + more + LENGTH * min(len(block), _LONGEST) / _LONGEST
     gain = _ALIKE * _MOST_ALIKE if compared and alike else 0.0
-    if _highest(_glance().possible_meanings(words_of(block))) + gain < most:
+    meanings = _glance().possible_meanings(words_of(block))
+    if _highest(meanings | _meaning(*MARKS)) + gain < most:
+        return None
+    marks = _meaning(*marks_of(block))
+    if _highest(meanings | marks) + gain < most:
         return None
     best, broken = None, frozenset[str]()
     for each in split_sentences(block):
-        if not _may_order(words_of(each.text), most, gain):
+        if not _may_order(words_of(each.text), marks, most, gain):
             continue
         signs = signs_of(each.text)
         points = order_points(signs)
@@ -144,10 +150,10 @@ def find_stray_order(block: str, *, compared: bool, alike: bool, more: float = 0
     return rule.finding_at(Text("", block).evidence_at(best.start, best.end))
 
 
-def _may_order(words: set[str], most: float, gain: float) -> bool:
-    """Tell whether a sentence with these words may have so many points."""
+def _may_order(words: set[str], marks: int, most: float, gain: float) -> bool:
+    """Tell whether a sentence with these words, in a text with these marks, may have so many points."""
     meanings = _glance().possible_meanings(words)
-    highest = _highest(meanings)
+    highest = _highest(meanings | marks)
     if meanings & _meaning(YOURS) and not meanings & _meaning(*OF_AN_AGENT):
         highest += _YOURS.points  # its words are single ones, so that a glance is sure of them
     if highest < _ITSELF:
@@ -161,21 +167,28 @@ def _glance() -> Glance:
     return Glance({f"{_OWN}{meaning}": words for meaning, words in STRAY_ORDERS.items()})
 
 
+class _GlancedSign(NamedTuple):
+    """The points of a sign, and the masks of meanings of which it needs one each."""
+
+    points: float
+    needs: tuple[int, ...]
+
+
 @cache
-def _bits() -> tuple[tuple[float, tuple[int, ...]], ...]:
-    """Return the points of each sign that speaks for an order, and the masks of meanings of which it needs one each."""
-    return tuple(
-        (sign.points, tuple(bits for group in sign.needs if (bits := _possible(group)) is not None))
-        for sign in _SIGNS
-        if sign.points > 0
-    )
+def _for_an_order() -> tuple[_GlancedSign, ...]:
+    """Return the signs that speak for an order."""
+    return tuple(_glanced(sign) for sign in _SIGNS if sign.points > 0)
 
 
-def _possible(group: frozenset[str]) -> int | None:
-    """Return the meanings of which a sentence with one of these signs has one; None if it need not have any."""
-    if group & MARKS:
-        return None
-    return _meaning(*(meaning for sign in group for meaning in _MEANT_BY.get(sign, (sign,))))
+@cache
+def _acts_that_cost() -> tuple[_GlancedSign, ...]:
+    """Return the signs that speak against an order, although they are nothing but one."""
+    return tuple(_glanced(sign) for sign in _SIGNS if sign.points < 0 and sign.needs[0] <= _ORDERS)
+
+
+def _glanced(sign: _Sign) -> _GlancedSign:
+    needs = ([meaning for each in group for meaning in _MEANT_BY.get(each, (each,))] for group in sign.needs)
+    return _GlancedSign(sign.points, tuple(_meaning(*meanings) for meanings in needs))
 
 
 @cache
@@ -185,8 +198,22 @@ def _meaning(*meanings: str) -> int:
 
 @lru_cache(maxsize=16_384)
 def _highest(meanings: int) -> float:
-    """Return the most points that a sentence with these meanings may have."""
-    return sum(points for points, needs in _bits() if all(meanings & each for each in needs))
+    """Return the most points that a sentence with these meanings may have.
+
+    An act that costs points is taken to be ordered or not, whichever gives more.
+    """
+    signs = [sign for sign in _for_an_order() if all(map(meanings.__and__, sign.needs))]
+    acts = [act for act in _acts_that_cost() if meanings & act.needs[0]]
+    highest = 0.0
+    for ordered in product((True, False), repeat=len(acts)):
+        left, points = meanings, 0.0
+        for act, is_ordered in zip(acts, ordered, strict=True):
+            if is_ordered:
+                points += act.points
+            else:
+                left &= ~act.needs[0]
+        highest = max(highest, points + sum(sign.points for sign in signs if all(map(left.__and__, sign.needs))))
+    return highest
 
 
 @lru_cache(maxsize=4096)
