@@ -23,7 +23,7 @@ from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway.client_request import STATE, Exchange, call_request
 from mcpguard.gateway.clients import OF_ONE_REQUEST, Client, can_do, client_name
 from mcpguard.gateway.contents import rename_contents
-from mcpguard.gateway.disclosure import disclosed_fields
+from mcpguard.gateway.disclosure import count_list
 from mcpguard.gateway.faces.face import NamedCapability
 from mcpguard.gateway.greeting import GatewayGreeting
 from mcpguard.gateway.input_required import PARKED, ParkedCalls, unknown_state
@@ -222,7 +222,7 @@ class Methods:
         client = exchange.client
         await self._settled(client)
         result, names = self._lists.page(client.face, client.caller.scope, self._seen_by(client), method, params)
-        self._guard.tallies.count_disclosure(**disclosed_fields(client, method, names))
+        count_list(self._guard, client, method, names, result)
         return result
 
     def _call_tool(self, exchange: Exchange, params: Params) -> Awaitable[dict[str, Any]]:

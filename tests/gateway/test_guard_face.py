@@ -8,13 +8,14 @@ import pytest
 from anyio.lowlevel import checkpoint
 from mcp.client import Client
 
+from mcpguard.codec.messages import dumps
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.standing import CapabilityStanding
 from mcpguard.gateway.tools.definitions import DEFINITIONS
 from tests.attacks.quarantined import pin, until
 from tests.gate import gate
 from tests.gateway.guard_face import FACE, agent, answer, calls_to, found, refused
-from tests.gateway.speaking import HOWS, TOKEN, callers, guarded, played, scope
+from tests.gateway.speaking import HOWS, OTHER_TOKEN, TOKEN, callers, guarded, played, scope, speaking
 from tests.patience import PATIENCE
 from tests.review import DECISION
 from tests.simulators.script import Script
@@ -45,6 +46,30 @@ async def test_an_agent_finds_a_tool_describes_it_and_calls_it(how: str, tmp_pat
         (entry,) = guard.entries()
         assert result["_meta"]["mcpguard/call"] == entry["entry"]
         assert (entry["face"], entry["verdict"], entry["declared"]) == ("guard", "allow", True)
+
+
+async def test_what_searching_spares_an_agent_of_reading_is_counted(tmp_path: Path) -> None:
+    script, whole, narrow = Script(), scope(), scope("web", "add")
+    async with guarded(tmp_path, script, callers=callers(**{TOKEN: whole, OTHER_TOKEN: narrow})) as guard:
+        used, reach = guard.now.guard.searching.context_use, sum(len(dumps(tool)) for tool in script.tools)
+        async with agent(guard, token=TOKEN) as client:
+            said = await found(client, "add two numbers")
+            assert used.in_reach == 0
+            assert used.tokens_saved == 0, "searching alone saves nothing"
+            before = used.shown
+            listed = (await client.request("tools/list", {})).result
+            assert (used.in_reach, used.shown - before) == (reach, len(dumps({"tools": listed["tools"]})))
+            before = used.shown
+            said = await answer(client, "retrieve_tools", query="add two numbers")
+            assert used.shown - before == len(dumps(said))
+        async with agent(guard, token=OTHER_TOKEN) as client:
+            await client.request("tools/list", {})
+            (only,) = (tool for tool in script.tools if tool["name"] == "add")
+            assert used.in_reach == reach + len(dumps(only)), "what a caller cannot see is not saved"
+        async with speaking(guard, "http modern", token=TOKEN) as client:
+            await client.request("tools/list", {})
+        assert used.in_reach == reach + len(dumps(only)), "a list of every tool saves nothing"
+        assert used.tokens_saved == 0, "the guard's own tools are more to read than these"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from mcpguard.catalog.search.fields import Field, texts
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.stopwords import STOP
 from mcpguard.catalog.search.words import words
+from mcpguard.codec.messages import dumps
 
 MOST_TERMS: Final = 256
 MOST_FORMS: Final = 400
@@ -37,11 +38,14 @@ _SHARED: Final[dict[float, float]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A tool as the index sees it: how much each of its terms counts, from 0 to K1 + 1."""
+    """A tool as the index sees it: how much each of its terms counts, from 0 to K1 + 1; and the bytes of its definition
+    as JSON.
+    """
 
     server: str
     name: str
     weights: Mapping[str, float]
+    size: int
 
     @property
     def key(self) -> str:
@@ -64,7 +68,7 @@ def prepare_server(server: str, tools: Iterable[Mapping[str, Any]]) -> PreparedS
     for tool in tools:
         name = tool.get("name")
         if isinstance(name, str) and name:
-            documents[name] = Document(server, name, _weights(server, tool, forms))
+            documents[name] = Document(server, name, _weights(server, tool, forms), _size(tool))
     ordered = [form for field in sorted(forms, key=lambda field: -field.weight) for form in forms[field]]
     most = max(MOST_FORMS, FORMS_OF_A_TOOL * len(documents))
     return PreparedServer(server, documents, frozenset(islice(dict.fromkeys(ordered), most)))
@@ -85,6 +89,14 @@ def _weights(server: str, tool: Mapping[str, Any], forms: dict[Field, dict[str, 
             if term in frequencies or len(frequencies) < MOST_TERMS:
                 frequencies[term] = frequencies.get(term, 0.0) + part * times
     return {term: weight for term, often in frequencies.items() if (weight := _saturated(often))}
+
+
+def _size(tool: Mapping[str, Any]) -> int:
+    """Return the bytes of a definition; 0 for one that nobody can be shown."""
+    try:
+        return len(dumps(tool))
+    except (ValueError, RecursionError):
+        return 0
 
 
 def _forms(word: str) -> Iterator[str]:

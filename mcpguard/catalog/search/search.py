@@ -68,6 +68,8 @@ class View:
         self._servers: dict[str, tuple[IndexedServer, frozenset[int]]] = {}
         self._seen: set[int] = set()
         self._having: dict[str, int] = {}
+        self._size = 0
+        self._version_of_size = -1
 
     def search(self, query: str, limit: int, only: Allowed | None = None) -> list[FoundTool]:
         """Return the best tools for a query, the best first. `only`: which of the visible tools are wanted."""
@@ -98,6 +100,16 @@ class View:
 
     def count(self) -> int:
         return len(self._index.documents) if self._allowed is None else len(self._seen)
+
+    def size(self) -> int:
+        """Return the bytes of the definitions of all visible tools."""
+        self._follow()
+        if self._version_of_size != self._index.version:
+            documents = self._index.documents
+            numbers = documents if self._allowed is None else self._seen
+            self._size = sum(documents[number].size for number in numbers)
+            self._version_of_size = self._index.version
+        return self._size
 
     def count_having(self, term: str) -> int:
         """Return how many of the visible tools have a term."""

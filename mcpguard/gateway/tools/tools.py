@@ -87,13 +87,18 @@ class Tools:
         answer = self._finding.retrieve(exchange.client.caller, read(RetrieveArguments, arguments))
         disclosed = disclosed_fields(exchange.client, definitions.RETRIEVE, _names(answer["tools"]))
         self._guard.tallies.count_disclosure(query=answer["query"], **disclosed)
-        return tool_result(answer)
+        return self._counted(tool_result(answer))
 
     async def _describe(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         client = exchange.client
         answer = self._finding.describe(client.caller, read(DescribeArguments, arguments))
         self._guard.tallies.count_disclosure(**disclosed_fields(client, definitions.DESCRIBE, _names(answer["tools"])))
-        return tool_result(answer)
+        return self._counted(tool_result(answer))
+
+    def _counted(self, result: Json) -> Json:
+        """Return a result that shows definitions, which is counted."""
+        self._guard.searching.context_use.count_answer(sum(len(each["text"]) for each in result["content"]))
+        return result
 
     async def _upstream_servers(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
         client = exchange.client

@@ -24,6 +24,7 @@ from mcpguard.catalog.search.thesaurus import prepare_thesaurus
 from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
+from mcpguard.guard.search.context_use import ContextUse
 from mcpguard.guard.servers.publisher import CatalogChange, Publisher
 from mcpguard.policy.scopes import is_in_scope
 
@@ -54,6 +55,7 @@ class ToolSearch:
     """Searches an index of approved tools. New tools are only found while `run` runs."""
 
     def __init__(self, publisher: Publisher) -> None:
+        self.context_use = ContextUse()
         self._publisher = publisher
         self._index = Index()
         self._followed: dict[str, Tools] = {}
@@ -86,6 +88,11 @@ class ToolSearch:
         found = view.search(query, limit, wanted)
         hits = ((each, catalog.find(each.server, _TOOL, each.name)) for each in found)
         return [ToolHit(pinned, each.score) for each, pinned in hits if pinned is not None], view.count()
+
+    def count_list(self, scope: Scope, shown: int) -> None:
+        """Count a list of the guard's own tools, of this many bytes, that was shown in place of all tools in a
+        scope."""
+        self.context_use.count_list(self._view(scope).size(), shown)
 
     def _tell(self, changed: CatalogChange) -> None:
         if _TOOL in changed.kinds and not changed.by:

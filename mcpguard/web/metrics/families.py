@@ -37,6 +37,8 @@ def _calls(guard: Guard) -> Iterator[FamilyMaker]:
     yield _histogram(names.OWN, counting.own)
     yield _family(names.FOUND, counting.found.items())
     yield _one(names.HELD, guard.held.waiting)
+    used = guard.searching.context_use
+    yield _family(names.SPARED, [(("in_reach",), used.in_reach), (("shown",), used.shown)])
 
 
 def _programs(guard: Guard) -> Iterator[FamilyMaker]:

@@ -97,6 +97,12 @@ REFUSED: Final = Metric(
     "Records refused while the audit log cannot be written; else 0.",
 )
 QUEUED: Final = Metric("mcpguard_ledger_queue", MetricKind.GAUGE, "Jobs waiting to be written to the database.")
+SPARED: Final = Metric(
+    "mcpguard_definition_bytes",
+    MetricKind.COUNTER,
+    "Bytes of definitions that were in reach when an agent listed the guard face, and that it was shown instead.",
+    ("what",),
+)
 FOUND: Final = Metric(
     "mcpguard_findings",
     MetricKind.COUNTER,
@@ -147,6 +153,7 @@ METRICS: Final = (
     REFUSED,
     QUEUED,
     FOUND,
+    SPARED,
     DEFINED,
     GRAVE,
     UNREAD,

@@ -4,6 +4,7 @@ import pytest
 
 from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
+from mcpguard.codec.messages import dumps
 from tests.catalog.search.offers import answers, index, keys, tool
 
 CODE = [
@@ -67,6 +68,16 @@ def test_the_name_as_it_is_written_comes_before_one_that_is_nearly_the_same() ->
     assert keys(made, "readFile")[0] == "a:readFile"
     assert keys(made, " aread:file ")[0] == "aread:file"
     assert keys(made, "a:read-file")[0] == "a:read-file"
+
+
+def test_the_size_of_what_is_visible_follows_the_index() -> None:
+    made = index({"a": [tool("one"), tool("two")], "disk": DISK})
+    everything, some = View(made, None), View(made, lambda server, _: server == "disk")
+    disk = sum(len(dumps(each)) for each in DISK)
+    assert everything.size() == disk + len(dumps(tool("one"))) + len(dumps(tool("two")))
+    assert some.size() == disk
+    made.remove_server("disk")
+    assert (everything.size() > 0, some.size()) == (True, 0)
 
 
 def test_what_is_not_wanted_makes_room_for_what_is() -> None:

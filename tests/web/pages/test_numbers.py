@@ -62,6 +62,17 @@ async def test_tokens_that_expire_soon_are_told_before_they_do(guard: World) -> 
     assert 'href="/callers"' in page.answer.text
 
 
+async def test_tokens_that_searching_saved_are_told_once_there_are_any(guard: World) -> None:
+    by = await reviewer(guard)
+    used = guard.now.guard.searching.context_use
+    used.count_answer(40_000)
+    assert "Tokens saved" not in (await by.open("/overview")).text
+    used.count_list(8_000_000, 1000)
+    page = await by.open("/overview")
+    assert stat(page, "Tokens saved") == "≈ 2.0 M"
+    assert "99 % of all definitions, by search" in page.text
+
+
 async def test_calls_are_told_by_what_became_of_them_and_each_number_opens_the_log(guard: World) -> None:
     await called(guard)
     by = await reviewer(guard)

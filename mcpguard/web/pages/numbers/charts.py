@@ -112,6 +112,14 @@ def log_at(terms: str, span: Filter) -> str:
     return address("/audit", q=f"{terms} {write(span)}".strip())
 
 
+def in_short(number: int) -> str:
+    """Return a large number with two or three digits, such as 1.8 M or 940 k."""
+    for unit, size in (("M", 1_000_000), ("k", 1000)):
+        if number >= size:
+            return f"{number / size:.1f} {unit}" if number < 10 * size else f"{number // size:,} {unit}"
+    return str(number)
+
+
 def in_milliseconds(microseconds: int | None) -> str:
     """Write about how long something took: two digits, since more are not known."""
     if microseconds is None:

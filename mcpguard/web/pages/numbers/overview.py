@@ -25,6 +25,7 @@ from mcpguard.web.pages.numbers.charts import (
     change,
     counted_histogram,
     in_milliseconds,
+    in_short,
     latency_chart,
     log_at,
     part_links,
@@ -50,13 +51,16 @@ def overview(guard: Guard, desk: Console) -> APIRouter:
             day = await guard.call_numbers.servers()
         except StoreUnavailable:
             return desk.page(request, "overview", "overview.html", 503, **around, numbers=None)
+        used = guard.searching.context_use
         return desk.page(
             request,
             "overview",
             "overview.html",
             **around,
             **numbers_shown(numbers, ""),
-            overhead=own_quantile(guard.counting.own.values(), 0.95),
+            overhead=[own_quantile(guard.counting.own.values(), share) for share in (0.95, 0.5)],
+            saved=in_short(used.tokens_saved) if used.tokens_saved else "",
+            share_saved=round(100 * used.share_saved),
             tools=tools_of(numbers, "", with_server=True),
             callers=callers_of(guard, numbers, ""),
             denials=denials_of(numbers, ""),
