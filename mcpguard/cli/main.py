@@ -13,7 +13,7 @@ from mcpguard import __version__
 
 COMPLETION: Final = "_MCPGUARD_COMPLETE"
 """Set by a shell that asks how a word goes on, which may be one of any command."""
-OPTIONS: Final = ("", "--help", "--version")
+OPTIONS: Final = ("--help", "--version")
 
 
 class CommandEntry(NamedTuple):
@@ -87,6 +87,8 @@ def command_line(arguments: Sequence[str], environ: Mapping[str, str]) -> typer.
     first = next(iter(arguments), "")
     if first in (*COMMANDS, *GROUPS) or COMPLETION in environ:
         return build(arguments)
+    if not arguments:
+        return _guide()
     if first.startswith("-") and first not in OPTIONS:
         return build([])  # what follows may be a command
     app = _empty()
@@ -119,6 +121,13 @@ def _empty() -> typer.Typer:
         pretty_exceptions_show_locals=False,  # local variables may hold what must not be shown
     )
     app.callback()(_root)
+    return app
+
+
+def _guide() -> typer.Typer:
+    """What answers where no command is named."""
+    app = typer.Typer(name="mcpguard", pretty_exceptions_show_locals=False)
+    app.command()(import_module("mcpguard.cli.next_steps").show_next_steps)
     return app
 
 
