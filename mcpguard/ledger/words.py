@@ -14,9 +14,13 @@ _PERSON: Final = re.compile(r"user:[0-9a-f-]{36} \((?P<name>[^()]+)\)")
 
 
 def who(said: Said) -> object:
-    """Who called, decided or signed in; if nobody is known, the address it came from. A user by name alone."""
-    found = said.get("caller_label") or said.get("by") or said.get("user_name")
-    found = found or said.get("caller") or said.get("peer")
+    """Who called, decided or signed in; if nobody is known, the address it came from. A user by name alone.
+
+    A decision about a caller or its call is whoever's who made it.
+    """
+    calls = "entry" in said
+    names = ("caller_label", "by") if calls else ("by", "caller_label")
+    found = next((said[name] for name in (*names, "user_name", "caller", "peer") if said.get(name)), None)
     person = _PERSON.fullmatch(found) if isinstance(found, str) else None
     return person["name"] if person else found
 

@@ -151,7 +151,7 @@ ROWS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
       "after": "approved", "by": "uid:1", "why": "secrets"}, ("uid:1", "mail", "", "screen: mask", "secrets")),
     ({"kind": "person", "change": "role", "user_name": "ada", "before": "viewer", "role": "admin", "by": "uid:1"},
      ("uid:1", "ada", "", "role: viewer → admin", "")),
-    ({"kind": "granted", "caller_label": "desk", "by": "uid:1", "why": "new"}, ("desk", "desk", "", "", "new")),
+    ({"kind": "granted", "caller_label": "desk", "by": "uid:1", "why": "new"}, ("uid:1", "desk", "", "", "new")),
     ({"kind": "signed_in", "user_name": "ada", "method": "password", "by": "user:1 (ada)"},
      ("user:1 (ada)", "password", "", "", "")),
     ({"kind": "sign_in_refused", "peer": "10.0.0.1", "why": "password", "count": 3},

@@ -279,6 +279,36 @@ function again(part) {
   }, Number(part.dataset.again));
 }
 
+// Another reviewer may answer a held call while this page is open: its card then says what became of it.
+function heldCards() {
+  let held = null;
+  const look = async () => {
+    const page = await fetched("/held");
+    for (const card of document.querySelectorAll("[data-held]:not([data-held=over])")) {
+      const now = page.getElementById(card.id);
+      if (now && now.dataset.held !== card.dataset.held) card.replaceWith(document.importNode(now, true));
+      if (!now) await end(card);
+    }
+    if (document.querySelector("[data-held=allowed]")) setTimeout(change, 3000); // until it is made
+    tick();
+  };
+  const end = async (card) => {
+    const outcome = (await fetched(`/calls/${card.id}`)).querySelector("[data-outcome]");
+    card.dataset.held = "over";
+    card.querySelector(".time-left").replaceChildren();
+    const said = card.querySelector("[data-over]");
+    said.hidden = false;
+    said.prepend(`${outcome.textContent} `);
+    card.querySelector("form.answer")?.remove();
+  };
+  const change = () => look().catch(() => {}); // the next change tries again
+  document.addEventListener("guard:now", (event) => {
+    const number = event.detail.counts.held || 0, same = held === null || held === number;
+    held = number;
+    if (!same) change();
+  });
+}
+
 // Dragging over the bars of a histogram zooms into their span. Each bar is a link to its own span, which its query says.
 function zoom(chart) {
   const bars = [...chart.querySelectorAll("a")];
@@ -346,5 +376,6 @@ window.addEventListener("hashchange", unfold);
 for (const bar of document.querySelectorAll("[data-tail]:not([data-still])")) tail(bar);
 for (const part of document.querySelectorAll("[data-again]")) again(part);
 for (const chart of document.querySelectorAll("svg[data-zoom]")) zoom(chart);
+if (document.querySelector("[data-held]")) heldCards();
 listen();
 if (body.dataset.keys !== "off") document.addEventListener("keydown", keys);

@@ -30,6 +30,7 @@ from tests.world import World
 
 pytestmark = pytest.mark.anyio
 SECOND = 1_000_000
+GRACE = "user:00000000-0000-7000-8000-000000000001 (grace)"
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -117,7 +118,8 @@ async def test_a_held_call_tells_who_allowed_it_and_how_long_it_waited(guard: Wo
     opening = replace(opening, ticket=opening.entry)
 
     async def work(entry: Entry) -> Outcome:
-        decided = {"ticket": opening.entry, "answer": "allow", "caller": opening.caller.id, "by": "user:x (grace)"}
+        called = {"caller": opening.caller.id, "caller_label": opening.caller.label}
+        decided = {"ticket": opening.entry, "answer": "allow", "by": GRACE, **called}
         await guard.clock.advance(25)
         await guard.now.ledger.note(RecordKind.DECIDED, decided | {"server": "files", "why": "Asked the <b>owner</b>"})
         await entry.release(Allow(), unconditionally)
@@ -131,7 +133,7 @@ async def test_a_held_call_tells_who_allowed_it_and_how_long_it_waited(guard: Wo
     order = ("Opened", "Held for", "Allowed by", "Asked the <b>owner</b>", "Allowed when evaluated again", "Answered")
     places = [steps.index(each) for each in order]
     assert places == sorted(places)
-    assert "Held 25.0 s, allowed once by" in plain(text)
+    assert "Held 25.0 s, allowed once by grace" in plain(text)
     assert "held 25.0 s" in text
     assert "server 2.0 s" in text
     assert "<b>owner" not in text

@@ -184,7 +184,9 @@ async def test_a_call_whose_time_is_over_is_gone(tmp_path: Path) -> None:
         await at.reply()
         late = await at.post(f"/held/{at.ticket}", answer="allow", why="too late", seen=seen)
         assert (late.status_code, heading(late)) == (404, "This call is no longer held")
+        assert "expired without an answer" in late.text
         assert calls(at.script) == 0
+        assert "There are no records of a call with this id" in (await at.get("/held/nothing")).text
         assert heading(await at.get("/held")) == "Held calls"
 
 

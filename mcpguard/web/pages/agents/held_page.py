@@ -15,6 +15,7 @@ from mcpguard.guard.guard import Guard
 from mcpguard.web.forms import FINE, PageProblem, SentForm
 from mcpguard.web.gate.access import may
 from mcpguard.web.pages.agents.held_cards import allowance_row, card
+from mcpguard.web.pages.audit.call_page import outcome_of
 from mcpguard.web.pages.base.console import Console, DoneNotice
 from mcpguard.web.pages.base.reason_choice import reason_in
 from mcpguard.web.pages.base.route import PageRoute
@@ -91,7 +92,8 @@ async def _shown(
     try:
         every = [await guard.held.one_in_context(ticket)] if ticket else await guard.held.every_in_context()
     except Unknown:
-        return desk.page(request, "held", "held_gone.html", 404, ticket=ticket)
+        outcome = await outcome_of(guard, ticket)
+        return desk.page(request, "held", "held_gone.html", 404, ticket=ticket, outcome=outcome)
     cards = [card(call) for call in every]
     allowances = [] if ticket else [allowance_row(each) for each in guard.held.allowances()]
     return desk.page(

@@ -43,16 +43,12 @@ def call_page(guard: Guard, desk: Console) -> APIRouter:
 
     @router.get("/calls/{call}", dependencies=[may(Right.AUDIT)])
     async def one(request: Request, call: str) -> Response:
-        try:
-            found = await guard.auditing.call(call) if len(call) <= LONGEST_CALL else []
-        except RecordUnknown:
-            found = []
+        found = await _records(guard, call)
         if not found:
             sentence = "There are no records of a call with this id. Pruned records cannot be found by call id."
             return desk.page(request, "audit", "missing.html", 404, title="No such call", sentence=sentence)
         said = by_kind(found)
-        opens = found[0] if "opened" in said else None
-        context = CallContext() if opens is None else await guard.auditing.context(opens)
+        context = await _context(guard, found)
         shown = _told(found, said, context) | _bodies(found) | _facts(guard, said)
         shown["proofs"] = await _proofs(guard, found)
         made = await _made_by(guard, call) if "ran" in said or _is_script(guard, said) else None
@@ -61,12 +57,33 @@ def call_page(guard: Guard, desk: Console) -> APIRouter:
     return router
 
 
+async def outcome_of(guard: Guard, call: str) -> str:
+    """Return in one sentence what became of a call; empty where there are no records of it."""
+    found = await _records(guard, call)
+    return _sentence(found, await _context(guard, found)) if found else ""
+
+
+async def _records(guard: Guard, call: str) -> list[Json]:
+    try:
+        return await guard.auditing.call(call) if len(call) <= LONGEST_CALL else []
+    except RecordUnknown:
+        return []
+
+
+async def _context(guard: Guard, found: Sequence[Json]) -> CallContext:
+    return await guard.auditing.context(found[0]) if "opened" in by_kind(found) else CallContext()
+
+
+def _sentence(found: Sequence[Json], context: CallContext) -> str:
+    held = next((part.took for part in time_parts(found) if part.kind == "held"), "")
+    is_failed = by_kind(found).get("closed", {}).get("outcome") == "failed"
+    return call_sentence(found, context.decisions, held, error_line(_text(found, "closed")) if is_failed else "")
+
+
 def _told(found: Sequence[Json], said: Mapping[str, Said], context: CallContext) -> Json:
     """Return what happened, and what happened around it."""
     reply = _text(found, "closed")
     parts, first = time_parts(found), _first(said)
-    held = next((part.took for part in parts if part.kind == "held"), "")
-    error = error_line(reply) if said.get("closed", {}).get("outcome") == "failed" else ""
     last = said.get("closed", said.get("ended_run", {}))
     before, after = ([log_row(each) for each in some] for some in (context.before, context.after))
     return {
@@ -75,7 +92,7 @@ def _told(found: Sequence[Json], said: Mapping[str, Said], context: CallContext)
         "effect_word": first.get("effect") if first.get("effect") in ("read", "write", "destructive") else "",
         "who_label": row(found[0]).who,
         "began": moment(first.get("at")),
-        "sentence": call_sentence(found, context.decisions, held, error),
+        "sentence": _sentence(found, context),
         "steps": call_steps(found, context.decisions),
         "records": len(found),
         "parts": parts,
