@@ -172,7 +172,7 @@ async def assemble(
 async def _callers(
     settings: Settings, store: Store, clock: Clock, given: Mapping[str, Caller] | None, cutting: RunningCalls
 ) -> Callers:
-    callers = Callers(clock, anonymous(settings.anonymous), given, cutting.cut_off)
+    callers = Callers(clock, anonymous(settings.anonymous) if settings.is_on_loopback else None, given, cutting.cut_off)
     await callers.load(store.readers)
     return callers
 

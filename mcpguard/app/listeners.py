@@ -20,10 +20,12 @@ import uvicorn
 from anyio.abc import SocketListener
 from starlette.types import ASGIApp
 
+from mcpguard.app.certificate import TlsCertificate
 from mcpguard.app.crowd import Places
 from mcpguard.app.http_connection import HttpConnection, OperatorConnection
 from mcpguard.app.lifespan import Running
 from mcpguard.app.places import agents_socket, operator_socket
+from mcpguard.app.tls_listener import TlsListener
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.gateway.http.http_door import HttpDoor
@@ -54,6 +56,7 @@ class ListenAddresses:
     agents: Path
     door: HttpDoor
     streams: StreamDoor
+    certificate: TlsCertificate | None = None
     first: str = ""
 
     def idle_since(self, now: float) -> float:
@@ -62,11 +65,26 @@ class ListenAddresses:
 
 
 class HttpServer(uvicorn.Server):
-    """A uvicorn server that handles no signals, and leaves nothing open even if it is cancelled."""
+    """A uvicorn server that handles no signals, and leaves nothing open even if it is cancelled. `listen`: makes the
+    listener of its socket, if that speaks TLS.
+    """
 
-    def __init__(self, config: uvicorn.Config, stopped: anyio.Event) -> None:
+    def __init__(
+        self, config: uvicorn.Config, stopped: anyio.Event, listen: Callable[..., TlsListener] | None = None
+    ) -> None:
         super().__init__(config)
         self._stopped = stopped
+        self._listen = listen
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen: over TLS by ourselves, because uvicorn lets anybody take as long for that as they like."""
+        if self._listen is None or sockets is None:
+            await super().startup(sockets)
+            return
+        state = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
+        make = partial(self.config.http_protocol_class, **state)
+        self.servers = [cast("asyncio.Server", self._listen(bound, make)) for bound in sockets]
+        self.started = True
 
     def stop(self) -> None:
         self.should_exit = True
@@ -101,13 +119,15 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
     with network_socket(settings) as network, _unix_socket(ours) as operator, _unix_socket(theirs) as agents:
         host, port = settings.address[0], network.getsockname()[1]
         now.listeners.add((ip_address(network.getsockname()[0]), port))
-        methods = Methods(guard)
-        hosts = OwnHosts((host, port), settings.hosts)
+        methods, certificate = Methods(guard), _certificate(settings)
+        guard.tls = certificate
+        hosts = OwnHosts((host, port), settings.hosts, tls=certificate is not None)
         door, streams = HttpDoor(guard, methods, clock, hosts), StreamDoor(guard, methods, clock)
         api = Api(guard)
         people = network_app(guard, api, hosts, new_id)
+        connect = partial(HttpConnection, door=door)
         servers = (
-            (http_server(settings, people, partial(HttpConnection, door=door)), network),
+            (http_server(settings, people, connect, certificate), network),
             (http_server(settings, operator_app(guard, api, new_id), OperatorConnection), operator),
         )
         publisher = guard.servers.publisher
@@ -123,9 +143,8 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
                     for server, bound in servers:
                         serving.start_soon(server.keep, bound, name=f"listener {bound.getsockname()}")
                     try:
-                        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-                        guard.setting_up.console = url
-                        yield ListenAddresses(url, ours, theirs, door, streams)
+                        guard.setting_up.console = url = hosts.url
+                        yield ListenAddresses(url, ours, theirs, door, streams, certificate)
                     finally:
                         door.close()
                         for server, _ in servers:
@@ -133,20 +152,19 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
                 tasks.cancel_scope.cancel()
 
 
-def http_server(settings: Settings, app: ASGIApp, connection: Callable[..., HttpConnection]) -> HttpServer:
-    stopped = anyio.Event()
+def http_server(
+    settings: Settings,
+    app: ASGIApp,
+    connection: Callable[..., HttpConnection],
+    certificate: TlsCertificate | None = None,
+) -> HttpServer:
+    """Return a server of one socket, over TLS if it has a certificate."""
+    limits, stopped = settings.limits, anyio.Event()
+    made = partial(connection, head_seconds=limits.head_seconds, stopped=stopped, places=Places(limits.connections))
     return HttpServer(
         uvicorn.Config(
             app,
-            http=cast(
-                "type[HttpToolsProtocol]",
-                partial(
-                    connection,
-                    head_seconds=settings.limits.head_seconds,
-                    stopped=stopped,
-                    places=Places(settings.limits.connections),
-                ),
-            ),
+            http=cast("type[HttpToolsProtocol]", made),
             interface="asgi3",
             ws="none",
             lifespan="off",
@@ -159,7 +177,20 @@ def http_server(settings: Settings, app: ASGIApp, connection: Callable[..., Http
             timeout_graceful_shutdown=max(1, int(settings.limits.stop_seconds / 2)),
         ),
         stopped,
+        None
+        if certificate is None
+        else partial(TlsListener, context=certificate.context, most=limits.connections, seconds=limits.head_seconds),
     )
+
+
+def _certificate(settings: Settings) -> TlsCertificate | None:
+    """Read the certificate of the settings; None without TLS. Raises StoreUnavailable."""
+    tls = settings.tls
+    if tls.certificate is not None:
+        return TlsCertificate(tls.certificate, tls.key or tls.certificate)
+    if tls.key is not None:
+        raise StoreUnavailable("tls.key is set without tls.certificate; set both, or neither")
+    return None
 
 
 @contextmanager

@@ -80,6 +80,9 @@ async def _serve(
             if loaded.config_file is not None:
                 again = partial(_apply, reload, settings.log, now, source)
                 tasks.start_soon(watch_file, loaded.config_file, again, clock, name="configuration file")
+            if where.certificate is not None:
+                for file in {*where.certificate.files}:
+                    tasks.start_soon(watch_file, file, where.certificate.reload, clock, name=f"watch of {file}")
             if idle_exit is not None:
                 tasks.start_soon(_leave_when_idle, where, clock, idle_exit, name="idle exit")
             if demo:
@@ -91,6 +94,8 @@ async def _serve(
                 if received is not signal.SIGHUP:
                     break
                 await _apply(reload, settings.log, now, source)
+                if where.certificate is not None:
+                    await where.certificate.reload()
             in_progress = now.ledger.open_entries
             told = (
                 log.warning if in_progress else log.info

@@ -41,7 +41,7 @@ from mcpguard.guard.scripts.scripts import Scripts
 from mcpguard.guard.search.answer import search_answer
 from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
 from mcpguard.guard.servers.servers import Servers
-from mcpguard.guard.servers.status import AnchorStatus, LedgerStatus, Readiness, SandboxStatus, Status
+from mcpguard.guard.servers.status import AnchorStatus, LedgerStatus, Readiness, SandboxStatus, Status, TlsStatus
 from mcpguard.guard.traffic.counts import CallCounts
 from mcpguard.guard.traffic.events import CallEvents
 from mcpguard.guard.traffic.tallies import Tallies
@@ -113,7 +113,9 @@ class LogProof:
 
 
 class Guard:
-    """The guard as its doors see it."""
+    """The guard as its doors see it. `tls`: the certificate that they show on the network, if they do."""
+
+    tls: TlsStatus | None = None
 
     def __init__(
         self,

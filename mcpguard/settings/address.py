@@ -1,7 +1,7 @@
 """Addresses in settings: where mcpguard may listen, and which Host headers it accepts.
 
-It listens on loopback only, because tokens would cross the network unencrypted. No name is resolved, because it could
-lead to another address later; `localhost` is the only name accepted for listening.
+Without TLS it listens on loopback only, because tokens would cross the network unencrypted. No name is resolved,
+because it could lead to another address later; `localhost` is the only name accepted for listening.
 """
 
 import ipaddress
@@ -14,7 +14,7 @@ _HOST: Final = re.compile(
     r"(?P<host>\[[0-9a-f:.]+\]|(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*)(?::(?P<port>[0-9]{1,5}))?"
 )
 TLS: Final = "https://"
-"""The prefix of a host at which a proxy in front of mcpguard terminates TLS."""
+"""The prefix of a host that is reached over TLS, of the guard itself or of a proxy in front of it."""
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 """How a Host header names this machine."""
 _LOOPBACK: Final = ipaddress.ip_network("127.0.0.0/8")
@@ -24,14 +24,20 @@ UNKNOWN_HOST: Final = "This guard does not serve this host name. Add it to the s
 
 
 class OwnHosts:
-    """The Host headers that the guard is reached by. Settings, not request headers, say at which of them a proxy
-    terminates TLS.
+    """The Host headers that the guard is reached by. Settings, not request headers, say which of them are reached over
+    TLS. `tls`: the guard speaks it itself, and so at all of them.
     """
 
-    def __init__(self, address: tuple[str, int], more: Iterable[str]) -> None:
+    def __init__(self, address: tuple[str, int], more: Iterable[str], *, tls: bool = False) -> None:
         host, port = address
         names = (*LOOPBACK, f"[{host}]" if ":" in host else host)
         every = [each.lower() for each in (*(f"{name}:{port}" for name in names), *more)]
+        every = [f"{TLS}{each.removeprefix(TLS)}" for each in every] if tls else every
+        named = next((each for each in every if each.startswith(TLS) and not _is_of_this_host(each)), "")
+        is_anywhere = ipaddress.ip_address(host).is_unspecified if host != "localhost" else False
+        own = f"{TLS if tls else 'http://'}{f'[{host}]' if ':' in host else host}:{port}"
+        self.url = named if named and is_anywhere else own
+        """Where the guard is: its own address, or the first name it has where it listens on all addresses."""
         self._ours = {each.removeprefix(TLS) for each in every}
         self._secure = {each.removeprefix(TLS) for each in every if each.startswith(TLS)}
 
@@ -42,6 +48,11 @@ class OwnHosts:
         return "https" if host in self._secure else "http"
 
 
+def _is_of_this_host(name: str) -> bool:
+    """Tell whether a name among the hosts is one of an address to listen on."""
+    return name.removeprefix(TLS).startswith((*LOOPBACK, "0.0.0.0:", "[::]:"))
+
+
 def split(address: str) -> tuple[str, int]:
     """Split `host:port`; the host is returned without brackets. Raises ValueError."""
     found = _ADDRESS.fullmatch(address)
@@ -50,15 +61,24 @@ def split(address: str) -> tuple[str, int]:
     return (found["four"] if found["six"] is None else found["six"]).lower(), int(found["port"])
 
 
-def loopback(address: str) -> str:
-    """Return the address if mcpguard may listen on it. Raises ValueError."""
+def listen_address(address: str) -> str:
+    """Return the address if it is one to listen on. Raises ValueError."""
     host, _port = split(address)
-    if not _is_loopback(host, bracketed=address.startswith("[")):
-        raise ValueError(
-            "must be on loopback (127.0.0.0/8, [::1] or localhost): on other addresses tokens would cross the network"
-            " unencrypted"
-        )
+    is_bracketed = address.startswith("[")
+    if host != "localhost" or is_bracketed:
+        try:
+            is_six = ipaddress.ip_address(host).version == 6
+        except ValueError:
+            raise ValueError("must name an IP address or localhost, such as 127.0.0.1:8080 or [::1]:8080") from None
+        if is_six is not is_bracketed:
+            raise ValueError("must be host:port, such as 127.0.0.1:8080 or [::1]:8080")
     return address
+
+
+def is_on_loopback(address: str) -> bool:
+    """Tell whether only this host reaches an address to listen on."""
+    host, _port = split(address)
+    return _is_loopback(host, bracketed=address.startswith("["))
 
 
 def host_header(value: str) -> str:

@@ -2,16 +2,51 @@
 
 import re
 from math import ceil
+from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
+from mcpguard.settings.address import is_on_loopback, listen_address
 from mcpguard.settings.fields import DefaultIs, Restart
 from mcpguard.settings.group import Group
 from mcpguard.settings.trust import AtLeast, Destination, lower_is_stricter
-from mcpguard.settings.values import none_if_empty
+from mcpguard.settings.values import none_if_empty, resolve_path
 
 _MIB: Final = 1024 * 1024
+
+
+class TlsSettings(Group):
+    """TLS of the network listener."""
+
+    certificate: Annotated[
+        Path | None,
+        BeforeValidator(none_if_empty),
+        AfterValidator(resolve_path),
+        DefaultIs("not set"),
+        Restart,
+    ] = None
+    """File with the certificate and its chain, in PEM: the guard speaks TLS, and may listen on any address."""
+
+    key: Annotated[
+        Path | None,
+        BeforeValidator(none_if_empty),
+        AfterValidator(resolve_path),
+        DefaultIs("not set"),
+        Restart,
+    ] = None
+    """File with the private key, in PEM, not encrypted; if empty, that of the certificate. Read again on changes."""
+
+
+def safe_to_listen(address: str, info: ValidationInfo) -> str:
+    """Return an address if the guard may listen there. Raises ValueError."""
+    tls = info.data.get("tls")  # missing where it is wrong itself, which is told
+    if not is_on_loopback(listen_address(address)) and tls is not None and tls.certificate is None:
+        raise ValueError(
+            "must be on loopback (127.0.0.0/8, [::1] or localhost) without TLS: on other addresses tokens would cross"
+            " the network unencrypted; set tls.certificate and tls.key, or put a proxy on this host before it"
+        )
+    return address
 
 
 class LimitSettings(Group):

@@ -16,7 +16,7 @@ from typing import Annotated, Final, Literal
 import platformdirs
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from mcpguard.settings.address import host_header, loopback, network, split
+from mcpguard.settings.address import host_header, is_on_loopback, network, split
 from mcpguard.settings.call_groups import (
     Anonymous,
     ArgumentSettings,
@@ -31,7 +31,15 @@ from mcpguard.settings.call_groups import (
 )
 from mcpguard.settings.fields import DefaultIs, Live, Restart, public_values
 from mcpguard.settings.group import Group
-from mcpguard.settings.guard_groups import LimitSettings, PeopleSettings, RetentionSettings, SandboxSettings, Telemetry
+from mcpguard.settings.guard_groups import (
+    LimitSettings,
+    PeopleSettings,
+    RetentionSettings,
+    SandboxSettings,
+    Telemetry,
+    TlsSettings,
+    safe_to_listen,
+)
 from mcpguard.settings.trust import Each, Networks
 from mcpguard.settings.values import database_url, none_if_empty, nonempty_path, resolve_path
 
@@ -184,8 +192,11 @@ class AskingSettings(Group):
 class Settings(Group):
     """The configuration of mcpguard."""
 
-    listen: Annotated[str, AfterValidator(loopback), Restart] = "127.0.0.1:8080"
-    """Address to listen on as `host:port`, IPv6 in brackets; port 0 takes any free port. Loopback only."""
+    tls: TlsSettings = Field(default_factory=TlsSettings)
+    """TLS of the network listener."""
+
+    listen: Annotated[str, AfterValidator(safe_to_listen), Restart] = "127.0.0.1:8080"
+    """Address to listen on as `host:port`, IPv6 in brackets; port 0 takes any free one. Loopback only without `tls`."""
 
     hosts: Annotated[tuple[Annotated[str, AfterValidator(host_header)], ...], Each, Restart] = ()
     """Further accepted `Host` headers, as `host` or `host:port`, with `https://` where a proxy terminates TLS."""
@@ -264,6 +275,11 @@ class Settings(Group):
 
     limits: LimitSettings = Field(default_factory=LimitSettings)
     """Limits for connections, sessions and messages."""
+
+    @property
+    def is_on_loopback(self) -> bool:
+        """Whether only this host reaches the guard."""
+        return is_on_loopback(self.listen)
 
     @property
     def address(self) -> tuple[str, int]:

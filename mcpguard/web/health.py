@@ -46,7 +46,7 @@ def health(guard: Guard, *, causes: bool) -> QuickRoutes:
             if causes:
                 unavailable["cause"] = readiness.cause
             return JSONResponse(unavailable, status_code=503)
-        servers = _unconnected(guard, names=_may_look(request))
+        servers = _unconnected(guard, names=_may_look(request)) | _certificate(guard)
         if guard.servers.has_settled:
             return JSONResponse({"status": "ready", **servers})
         starting = {"status": "starting", "message": STARTING, **servers}
@@ -61,6 +61,15 @@ def _unconnected(guard: Guard, *, names: bool) -> dict[str, Any]:
     if not found:
         return {}
     return {"not_connected": len(found), **({"servers": list(found)} if names else {})}
+
+
+def _certificate(guard: Guard) -> dict[str, Any]:
+    """Return what is wrong with the certificate; empty where nothing is, or without TLS."""
+    if guard.tls is None:
+        return {}
+    if guard.tls.days_left <= 0:
+        return {"tls": "The certificate has expired."}
+    return {"tls": "The files of the certificate cannot be used; the one before is."} if guard.tls.trouble else {}
 
 
 def _may_look(request: Request) -> bool:

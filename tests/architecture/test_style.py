@@ -43,7 +43,10 @@ ALLOWED = {
         "Exception",
     ): "what one server makes go wrong is logged and ends that connection only",
 }
-OWNERS = {"gateway/http/reply.py": "an answer ends its own tasks, which most have none of"}
+OWNERS = {
+    "gateway/http/reply.py": "an answer ends its own tasks, which most have none of",
+    "app/tls_listener.py": "uvicorn closes a listener and waits for it, as for one of its own",
+}
 """Who starts tasks without a group, and waits for their end."""
 OWNERLESS = {"create_task", "ensure_future", "run_coroutine_threadsafe"}
 

@@ -19,6 +19,7 @@ import pytest
 from mcpguard.cli.doctor import clock, disk
 from mcpguard.cli.doctor.disk import file_system
 from mcpguard.ledger import keys
+from tests.app.certificates import pair
 from tests.cli.command import HOSTILE, inert, mcpguard
 from tests.cli.doctoring import bad, doctor, files, of, only
 from tests.process import serving
@@ -352,3 +353,31 @@ def test_where_nothing_may_be_looked_at_that_is_said_and_nothing_fails(stopped: 
     assert of(findings, "check.made")
     assert only(findings, "machine.python")["level"] == "ok"
     assert "settings.loaded" in bad(named)
+
+
+@pytest.mark.parametrize(
+    ("days", "level", "told"),
+    [(90, "ok", "is valid until"), (3, "notice", "expires on"), (-3, "problem", "has expired on")],
+)
+def test_a_certificate_is_told_before_and_after_it_has_expired(
+    days: int, level: str, told: str, lived: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived.chmod(0o700)
+    files = pair(tmp_path, days=days)
+    monkeypatch.setenv("MCPGUARD_TLS__CERTIFICATE", str(files.certificate))
+    monkeypatch.setenv("MCPGUARD_TLS__KEY", str(files.key))
+    monkeypatch.setenv("MCPGUARD_LISTEN", "0.0.0.0:0")
+    found = doctor(lived, code=1 if level == "problem" else 0)
+    assert only(found, "tls.certificate")["level"] == level
+    assert told in only(found, "tls.certificate")["sentence"]
+    assert "every agent needs a token" in only(found, "anonymous.listen")["sentence"]
+
+
+def test_a_certificate_that_cannot_be_used_is_a_problem(
+    lived: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived.chmod(0o700)
+    monkeypatch.setenv("MCPGUARD_TLS__CERTIFICATE", str(tmp_path / "nothing.pem"))
+    found = only(doctor(lived, code=1), "tls.certificate")
+    assert found["sentence"].startswith("the certificate cannot be used: ")
+    assert "nothing.pem cannot be read: No such file" in found["sentence"]

@@ -10,6 +10,8 @@ WriteFile = Callable[[str], Path]
 SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "listen": ("127.0.0.1:1", "[::1]:2", "localhost:3"),
     "hosts": (["a.example"], ["b.example:8080", "[::1]:80"], []),
+    "tls.certificate": ("/srv/a.pem", "/srv/b.pem", "/srv/c.pem"),
+    "tls.key": ("/srv/a.pem", "/srv/b.pem", "/srv/c.pem"),
     "data_dir": ("/srv/a", "/srv/b", "/srv/c"),
     "separator": ("__", ".", "::"),
     "merged_instructions": (True, False, True),

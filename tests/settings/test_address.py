@@ -1,8 +1,9 @@
-"""This version listens on loopback and nowhere else."""
+"""Without TLS the guard listens on loopback and nowhere else; with it, wherever it is told to."""
 
 import pytest
 from pydantic import ValidationError
 
+from mcpguard.settings.guard_groups import TlsSettings
 from mcpguard.settings.model import Settings
 
 
@@ -20,29 +21,38 @@ def test_loopback_is_listened_on(listen: str, address: tuple[str, int]) -> None:
     assert Settings(listen=listen).address == address
 
 
+ELSEWHERE = ["0.0.0.0:8080", "[::]:8080", "192.168.1.1:80", "128.0.0.1:80", "[::ffff:127.0.0.1]:80", "[::1%lo]:80"]
+
+
+@pytest.mark.parametrize("listen", ELSEWHERE)
+def test_elsewhere_is_refused_without_tls_with_what_to_do(listen: str) -> None:
+    with pytest.raises(ValidationError, match="on other addresses tokens would cross the network unencrypted; set tls"):
+        Settings(listen=listen)
+
+
+@pytest.mark.parametrize("listen", ELSEWHERE)
+def test_elsewhere_is_listened_on_with_tls(listen: str) -> None:
+    settings = Settings(listen=listen, tls=TlsSettings(certificate="/srv/cert.pem", key="/srv/key.pem"))
+    assert settings.listen == listen
+    assert not settings.is_on_loopback
+
+
 @pytest.mark.parametrize(
     "listen",
     [
-        "0.0.0.0:8080",
         ":8080",
-        "[::]:8080",
-        "192.168.1.1:80",
-        "128.0.0.1:80",
         "example.com:80",
         "localhost.example.com:80",
-        "[::ffff:127.0.0.1]:80",
-        "[::1%lo]:80",
         "[localhost]:80",
-        "[127.0.0.1]:80",
         "127.1:80",
         "0x7f.0.0.1:80",
         "127.0.0.01:80",
         "127.0.0.1 :80",
     ],
 )
-def test_elsewhere_is_refused_with_the_reason(listen: str) -> None:
-    with pytest.raises(ValidationError, match="on other addresses tokens would cross the network unencrypted"):
-        Settings(listen=listen)
+def test_a_name_is_not_resolved(listen: str) -> None:
+    with pytest.raises(ValidationError, match="must name an IP address or localhost"):
+        Settings(listen=listen, tls=TlsSettings(certificate="/srv/cert.pem", key="/srv/key.pem"))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +72,7 @@ def test_elsewhere_is_refused_with_the_reason(listen: str) -> None:
         "127.0.0.1:80/",
         "[::1]",
         "[::1:80",
+        "[127.0.0.1]:80",
     ],
 )
 def test_what_is_no_address_is_refused_with_the_form(listen: str) -> None:

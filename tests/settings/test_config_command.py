@@ -43,7 +43,8 @@ def test_show_as_json_is_what_was_loaded(write: WriteFile) -> None:
     assert report["version"] == loaded.settings.version
     assert report["config_file"] == str(path)
     assert {each["key"]: each["source"] for each in report["settings"]} == loaded.sources
-    assert report["settings"][0] == {"key": "listen", "value": "[::1]:1", "source": f"file {path}"}
+    (listen,) = (each for each in report["settings"] if each["key"] == "listen")
+    assert listen == {"key": "listen", "value": "[::1]:1", "source": f"file {path}"}
 
 
 def test_show_prints_hidden_characters_as_code_points() -> None:

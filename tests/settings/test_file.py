@@ -97,8 +97,8 @@ def test_all_problems_of_all_layers_are_told_at_once(write: WriteFile) -> None:
         load({"listen": "0.0.0.0:1"}, {"MCPGUARD_LIMITS__CONNECTIONS": "many", "MCPGUARD_LIMIT": "1"}, path)
     told = caught.value.problems
     not_loopback = (
-        "must be on loopback (127.0.0.0/8, [::1] or localhost): on other addresses tokens would cross the network"
-        " unencrypted"
+        "must be on loopback (127.0.0.0/8, [::1] or localhost) without TLS: on other addresses tokens would cross"
+        " the network unencrypted; set tls.certificate and tls.key, or put a proxy on this host before it"
     )
     assert str(caught.value) == "\n".join(told)
     assert set(told) == {

@@ -176,6 +176,8 @@ async def test_both_forms_say_the_same_and_every_metric_is_there(tmp_path: Path)
                 "mcpguard_sign_ins_refused",
                 "mcpguard_programs",
                 "mcpguard_program_seconds",
+                "mcpguard_tls_certificate_days",
+                "mcpguard_tls_certificate_kept",
             )
         for name in ("process_start_time_seconds", "python_info"):
             assert [key for key in text if key[0] == name]

@@ -3,6 +3,7 @@
 from mcpguard.agents.candidates import GuardedServers
 from mcpguard.app.places import server_secrets
 from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, server_path
+from mcpguard.settings.address import TLS
 from mcpguard.settings.model import Settings
 
 
@@ -11,4 +12,6 @@ def guarded_by(settings: Settings, guard: GuardClient | None) -> GuardedServers:
     every = guard.get_all(SERVERS, "servers")["servers"] if guard else []
     standings = {str(each["name"]): str(each["standing"]) for each in every}
     launches = {name: guard.get(server_path(name))["launch"] for name in standings} if guard else {}
-    return GuardedServers(launches, standings, (f"http://{settings.listen}",), server_secrets(settings))
+    names = (settings.listen, *(each.removeprefix(TLS) for each in settings.hosts))
+    urls = tuple(f"{scheme}{name}" for scheme in ("http://", TLS) for name in names)
+    return GuardedServers(launches, standings, urls, server_secrets(settings))

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from mcpguard.cli.doctor.evidence import DoctorEvidence
 from mcpguard.cli.doctor.finding import DoctorFinding, notice, ok, problem
 from mcpguard.cli.shared.guard_client import CALLERS
-from mcpguard.settings.address import loopback
+from mcpguard.settings.address import is_on_loopback
 from mcpguard.settings.entries.entry import list_names
 from mcpguard.upstreams.sandbox.accounts import GROUP
 
@@ -65,14 +65,21 @@ def _in_force(evidence: DoctorEvidence) -> Any:  # noqa: ANN401 - JSON of our ow
 
 
 def listen(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
-    """Tell whether only this host can reach the guard. The guard refuses other addresses; another version may not."""
+    """Tell who can reach the guard. Without TLS it refuses other addresses than loopback; another version may not."""
     where = urlsplit(evidence.status["console"]).netloc if evidence.status is not None else evidence.settings.listen
-    try:
-        loopback(where)
-    except ValueError:
+    if _is_local(where):
+        yield ok("anonymous.listen", f"{where} can be reached from this host only")
+    elif evidence.settings.tls.certificate is None:
         yield problem("anonymous.listen", f"{where} can be reached from other hosts", "listen on 127.0.0.1 only")
     else:
-        yield ok("anonymous.listen", f"{where} can be reached from this host only")
+        yield ok("anonymous.listen", f"{where} can be reached from other hosts, over TLS; every agent needs a token")
+
+
+def _is_local(where: str) -> bool:
+    try:
+        return is_on_loopback(where)
+    except ValueError:  # a name, which other hosts know, too
+        return False
 
 
 def _people(account: int) -> list[str]:

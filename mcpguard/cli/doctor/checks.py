@@ -11,6 +11,7 @@ from typing import Final
 
 from mcpguard.cli.doctor.anonymous import anonymous, listen
 from mcpguard.cli.doctor.audit_log import anchor, database, key
+from mcpguard.cli.doctor.certificate import certificate
 from mcpguard.cli.doctor.clock import clock
 from mcpguard.cli.doctor.configuration import configuration, file
 from mcpguard.cli.doctor.disk import kind, room, sizes
@@ -49,6 +50,7 @@ CHECKS: Final = (
     Check("launches", "what servers need", (launches,)),
     Check("configuration", "the configuration", (configuration, file)),
     Check("anonymous", "anonymous access", (anonymous, listen)),
+    Check("tls", "TLS", (certificate,)),
     Check("permissions", "permissions", (accounts, data_dir, above, keys, secrets)),
     Check("clock", "the clock", (clock,)),
     Check("disk", "the disk", (room, sizes, kind)),

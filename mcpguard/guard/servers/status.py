@@ -1,7 +1,7 @@
 """The status of the guard, as values that pages, the API and commands show."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 from mcpguard.domain.reasons import Reason
 from mcpguard.ledger.anchoring import Anchoring
@@ -49,6 +49,16 @@ class LedgerStatus:
     open_entries: int
     refused: int
     anchors: AnchorStatus | None
+
+
+class TlsStatus(Protocol):
+    """The certificate of the network listener: how many days it is valid, and why a newer one is not used, if so."""
+
+    @property
+    def days_left(self) -> float: ...
+
+    @property
+    def trouble(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

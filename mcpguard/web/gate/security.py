@@ -13,7 +13,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcpguard.settings.address import UNKNOWN_HOST, OwnHosts
+from mcpguard.settings.address import LOOPBACK, UNKNOWN_HOST, OwnHosts
 from mcpguard.web.gate.problem import is_of_programs, problem
 
 LONGEST_NUMBER = 18  # digits; Python itself refuses to read very long ones, with an exception
@@ -27,6 +27,11 @@ SECURITY_HEADERS = {
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
 }
+HSTS = {"strict-transport-security": "max-age=31536000"}
+"""For a name that is reached over TLS. Not for `localhost`, at which other programs listen, too."""
+
+_NAMED = "mcpguard.named"
+"""In a scope: whether it came over TLS, by a name that is not `localhost`."""
 
 
 class Hosts:
@@ -44,6 +49,7 @@ class Hosts:
                 return _refusal(scope, 421, UNKNOWN_HOST)(scope, receive, send)
             if scheme == "https":
                 scope["scheme"] = scheme
+                scope[_NAMED] = not given[0].startswith(LOOPBACK)
         return self._app(scope, receive, send)
 
 
@@ -56,7 +62,7 @@ class Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+                MutableHeaders(scope=message).update(SECURITY_HEADERS | (HSTS if scope.get(_NAMED) else {}))
             await send(message)
 
         await self._app(scope, receive, answer)

@@ -94,6 +94,9 @@ def _refused(guard: Guard) -> Iterator[FamilyMaker]:
     unsigned = (((why,), count) for (kind, _, why), count in counted if kind is RecordKind.SIGN_IN_REFUSED)
     yield _family(names.UNSIGNED, unsigned)
     yield _family(names.BUILD, [((guard.facts.version,), 1)])
+    if guard.tls is not None:
+        yield _one(names.TLS_DAYS, guard.tls.days_left)
+        yield _one(names.TLS_KEPT, bool(guard.tls.trouble))
 
 
 def _family(metric: Metric, values: Values) -> FamilyMaker:

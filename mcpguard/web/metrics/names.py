@@ -115,6 +115,16 @@ DEFINED: Final = Metric(
     "Findings in definitions and launches of servers, by rule.",
     ("rule",),
 )
+TLS_DAYS: Final = Metric(
+    "mcpguard_tls_certificate_days",
+    MetricKind.GAUGE,
+    "Days until the certificate of the network listener expires. Only with TLS.",
+)
+TLS_KEPT: Final = Metric(
+    "mcpguard_tls_certificate_kept",
+    MetricKind.GAUGE,
+    "1 while the files of the certificate cannot be used, and the one before is; else 0. Only with TLS.",
+)
 GRAVE: Final = Metric(
     "mcpguard_grave_findings",
     MetricKind.GAUGE,
@@ -155,6 +165,8 @@ METRICS: Final = (
     FOUND,
     SPARED,
     DEFINED,
+    TLS_DAYS,
+    TLS_KEPT,
     GRAVE,
     UNREAD,
     UNINSPECTED,
