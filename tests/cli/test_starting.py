@@ -45,7 +45,14 @@ def modules(file: Path) -> set[str]:
     return {*file.read_text().split()}
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], []])
+def test_without_a_command_nothing_but_what_asks_the_guard_is_loaded(tmp_path: Path) -> None:
+    _, found = loaded(tmp_path / "loaded")
+    commands = {f"mcpguard.cli.{entry.place.partition(':')[0]}" for entry in (COMMANDS | GROUPS).values()}
+    assert "mcpguard.cli.next_steps" in found
+    assert not found & (commands | {"mcpguard.settings.model"})
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"]])
 def test_help_loads_no_command(words: Sequence[str], tmp_path: Path) -> None:
     _, found = loaded(tmp_path / "loaded", *words)
     assert "mcpguard.cli.main" in found
