@@ -80,7 +80,7 @@ class TlsListener:
                 ssl_shutdown_timeout=_CLOSING_SECONDS,
             )
             is_agreed = True
-        except (OSError, ssl.SSLError) as error:
+        except OSError as error:
             log.debug("tls.refused", why=str(error))
         finally:
             if not is_agreed:

@@ -31,13 +31,13 @@ class OwnHosts:
     def __init__(self, address: tuple[str, int], more: Iterable[str], *, tls: bool = False) -> None:
         host, port = address
         names = (*LOOPBACK, f"[{host}]" if ":" in host else host)
-        every = [each.lower() for each in (*(f"{name}:{port}" for name in names), *more)]
+        given = [each.lower() for each in more]
+        every = [*(f"{name}:{port}" for name in names), *given]
         every = [f"{TLS}{each.removeprefix(TLS)}" for each in every] if tls else every
-        named = next((each for each in every if each.startswith(TLS) and not _is_of_this_host(each)), "")
-        is_anywhere = ipaddress.ip_address(host).is_unspecified if host != "localhost" else False
-        own = f"{TLS if tls else 'http://'}{f'[{host}]' if ':' in host else host}:{port}"
-        self.url = named if named and is_anywhere else own
-        """Where the guard is: its own address, or the first name it has where it listens on all addresses."""
+        is_anywhere = host != "localhost" and ipaddress.ip_address(host).is_unspecified
+        known_as = given[0].removeprefix(TLS) if given and is_anywhere else f"{names[-1]}:{port}"
+        self.url = f"{TLS if tls else 'http://'}{known_as}"
+        """Where the guard is: its own address, or the first of `more` where it listens on all addresses."""
         self._ours = {each.removeprefix(TLS) for each in every}
         self._secure = {each.removeprefix(TLS) for each in every if each.startswith(TLS)}
 
@@ -46,11 +46,6 @@ class OwnHosts:
         if host not in self._ours:
             return None
         return "https" if host in self._secure else "http"
-
-
-def _is_of_this_host(name: str) -> bool:
-    """Tell whether a name among the hosts is one of an address to listen on."""
-    return name.removeprefix(TLS).startswith((*LOOPBACK, "0.0.0.0:", "[::]:"))
 
 
 def split(address: str) -> tuple[str, int]:

@@ -11,27 +11,27 @@ from mcpguard.settings.address import is_on_loopback, listen_address
 from mcpguard.settings.fields import DefaultIs, Restart
 from mcpguard.settings.group import Group
 from mcpguard.settings.trust import AtLeast, Destination, lower_is_stricter
-from mcpguard.settings.values import none_if_empty, resolve_path
+from mcpguard.settings.values import absolute_path, none_if_empty
 
 _MIB: Final = 1024 * 1024
+
+
+RenewedFile = Annotated[Path | None, BeforeValidator(none_if_empty), AfterValidator(absolute_path)]
+"""A file that is read again, and may be a link to another one by then."""
 
 
 class TlsSettings(Group):
     """TLS of the network listener."""
 
     certificate: Annotated[
-        Path | None,
-        BeforeValidator(none_if_empty),
-        AfterValidator(resolve_path),
+        RenewedFile,
         DefaultIs("not set"),
         Restart,
     ] = None
     """File with the certificate and its chain, in PEM: the guard speaks TLS, and may listen on any address."""
 
     key: Annotated[
-        Path | None,
-        BeforeValidator(none_if_empty),
-        AfterValidator(resolve_path),
+        RenewedFile,
         DefaultIs("not set"),
         Restart,
     ] = None

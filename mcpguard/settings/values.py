@@ -25,6 +25,17 @@ def resolve_path(path: Path | None) -> Path | None:
         raise ValueError("must be a path that can be resolved") from None
 
 
+def absolute_path(path: Path | None) -> Path | None:
+    """Return the absolute path with `~` resolved, and no link: what renews a file may let a link lead to another one.
+
+    Raises ValueError.
+    """
+    try:
+        return path and path.expanduser().absolute()
+    except RuntimeError:
+        raise ValueError("must be a path that can be resolved") from None
+
+
 def database_url(url: SecretStr | None) -> SecretStr | None:
     """Return the URL of a PostgreSQL database, None if it is empty. Raises ValueError."""
     if url is None or not url.get_secret_value():

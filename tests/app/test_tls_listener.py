@@ -22,6 +22,7 @@ NAME_OF_GUARD = '"name":"mcpguard"'
 BEGIN = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
 
 
+LINKED = {"certificate": "cert", "key": "key"}
 AGENT = {"accept": "application/json, text/event-stream"}
 
 
@@ -119,6 +120,24 @@ def test_a_certificate_is_exchanged_while_requests_are_made_and_none_fails(tmp_p
             assert sum(each.result() for each in asking) > 20
         assert len(seen) == 4
         assert serial(guard.port, None) in seen, "also to somebody who names nobody"
+
+
+def test_a_link_that_leads_to_a_renewed_certificate_is_followed(tmp_path: Path) -> None:
+    old, new, live = pair(tmp_path / "1"), pair(tmp_path / "2"), tmp_path / "live"
+    live.symlink_to(old.certificate.parent)
+    environ = {f"MCPGUARD_TLS__{name.upper()}": str(live / f"{short}.pem") for name, short in LINKED.items()}
+    with serving(tmp_path / "data", environ=environ) as guard:
+        before, next_one = serial(guard.port), tmp_path / "next"
+        next_one.symlink_to(new.certificate.parent)
+        next_one.replace(live)
+        until(lambda: serial(guard.port) != before or None, "the one that the link leads to now is shown")
+
+
+def test_a_key_without_a_certificate_is_refused_at_the_start(tmp_path: Path) -> None:
+    environ = {"MCPGUARD_TLS__KEY": str(pair(tmp_path).key)}
+    ended = run("serve", "--listen", "127.0.0.1:0", "--data-dir", tmp_path / "data", environ=environ)
+    assert ended.returncode == 1
+    assert "tls.key is set without tls.certificate" in ended.stderr
 
 
 def garbled(files: Pair) -> None:

@@ -97,7 +97,7 @@ class Tools:
 
     def _counted(self, result: Json) -> Json:
         """Return a result that shows definitions, which is counted."""
-        self._guard.searching.context_use.count_answer(sum(len(each["text"]) for each in result["content"]))
+        self._guard.searching.context_use.count_answer(sum(len(each["text"].encode()) for each in result["content"]))
         return result
 
     async def _upstream_servers(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
