@@ -155,7 +155,7 @@ async def assemble(
         servers=servers,
         calls=calls,
         callers=callers,
-        granting=CallerGrants(callers, ledger, clock, new_id),
+        granting=CallerGrants(callers, ledger, clock, new_id, reads_certificates=settings.tls.client_ca is not None),
         review=Review(admission, decisions, inspecting, queries),
         own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote), programs, scripts),
         judging=judge,

@@ -5,6 +5,8 @@ Rules kept here:
    connections get only once it is whole. Open connections keep what they were made with.
 2. A private key that everyone may read is refused, and so is an encrypted one: nobody is there to type its password.
 3. TLS 1.2 and newer, with the ciphers that Python and OpenSSL choose.
+4. Client certificates are asked for where an authority for them is set. One that it has not signed ends the connection;
+   none at all does not. TLS is 1.3 then and no handshake is resumed, so that the authority of this moment decides.
 """
 
 import ssl
@@ -27,18 +29,20 @@ class UnusableCertificate(Exception):
 
 
 class TlsCertificate:
-    """The certificate and key of two files, read again by `reload`."""
+    """The certificate and key of two files, and the authorities for clients of a third, read again by `reload`."""
 
-    def __init__(self, certificate: Path, key: Path) -> None:
+    def __init__(self, certificate: Path, key: Path, client_ca: Path | None = None) -> None:
         """Raises StoreUnavailable where they cannot be used."""
-        self.files = certificate, key
+        self._pair = certificate, key
+        self._client_ca = client_ca
+        self.files = {certificate, key} if client_ca is None else {certificate, key, client_ca}
         self.trouble = ""
         """Why the files as they are now are not used; empty where they are."""
         try:
-            self._current, self.expires = read_pair(certificate, key)
+            self._current, self.expires = read_pair(certificate, key, client_ca)
         except UnusableCertificate as error:
             raise StoreUnavailable(f"cannot speak TLS: {error}") from error
-        self.context = _context()
+        self.context = _context(client_ca)
         self.context.sni_callback = self._use_current
         log.info("tls.loaded", certificate=str(certificate), expires=self.expires.isoformat())
 
@@ -50,30 +54,30 @@ class TlsCertificate:
     async def reload(self) -> None:
         """Read the files again. What cannot be used, or has expired, replaces nothing."""
         try:
-            context, expires = read_valid_pair(*self.files)
+            context, expires = read_valid_pair(*self._pair, self._client_ca)
         except UnusableCertificate as error:
             self.trouble = str(error)
             log.error("tls.kept", why=self.trouble, expires=self.expires.isoformat())
             return
         self._current, self.expires, self.trouble = context, expires, ""
-        log.info("tls.loaded", certificate=str(self.files[0]), expires=expires.isoformat())
+        log.info("tls.loaded", certificate=str(self._pair[0]), expires=expires.isoformat())
 
     def _use_current(self, connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _context: object) -> None:
         """Give a new connection the certificate of this moment; OpenSSL asks for each one, whatever name it wants."""
         connection.context = self._current
 
 
-def read_valid_pair(certificate: Path, key: Path) -> tuple[ssl.SSLContext, datetime]:
+def read_valid_pair(certificate: Path, key: Path, client_ca: Path | None = None) -> tuple[ssl.SSLContext, datetime]:
     """Read a pair that has not expired. Raises UnusableCertificate."""
-    context, expires = read_pair(certificate, key)
+    context, expires = read_pair(certificate, key, client_ca)
     if expires <= datetime.now(UTC):
         raise UnusableCertificate(f"{certificate} has expired on {expires:%Y-%m-%d}")
     return context, expires
 
 
-def read_pair(certificate: Path, key: Path) -> tuple[ssl.SSLContext, datetime]:
+def read_pair(certificate: Path, key: Path, client_ca: Path | None = None) -> tuple[ssl.SSLContext, datetime]:
     """Return a context with this pair, and when the certificate expires. Raises UnusableCertificate."""
-    context = _context()
+    context = _context(client_ca)
     try:
         with certificate.open("rb") as file:
             chain = load_pem_x509_certificates(file.read(_LARGEST))
@@ -89,10 +93,22 @@ def read_pair(certificate: Path, key: Path) -> tuple[ssl.SSLContext, datetime]:
     return context, chain[0].not_valid_after_utc
 
 
-def _context() -> ssl.SSLContext:
+def _context(client_ca: Path | None) -> ssl.SSLContext:
+    """Return a context without a certificate of its own. Raises UnusableCertificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
+    if client_ca is None:
+        return context
+    try:
+        context.load_verify_locations(client_ca)
+    except ssl.SSLError as error:
+        raise UnusableCertificate(f"{client_ca} (tls.client_ca) has no certificate in PEM") from error
+    except OSError as error:
+        raise UnusableCertificate(f"{client_ca} (tls.client_ca) cannot be read: {error.strerror}") from error
+    context.verify_mode = ssl.CERT_OPTIONAL
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.num_tickets = 0
     return context
 
 

@@ -5,7 +5,8 @@ What agents send goes straight to their door; everything else becomes an ASGI re
 Rules kept here:
 1. A silent connection does not occupy a place for ever, nor an endless head the memory.
 2. No request is taken whose target names a host beside its Host header.
-3. A further request on the connection waits until the one before is answered.
+3. Without TLS, on an address that others reach, only named proxies are served, and programs on this host.
+4. A further request on the connection waits until the one before is answered.
 """
 
 import asyncio
@@ -13,12 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio
 import structlog
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from mcpguard.app.client_certificate import certificate_of
 from mcpguard.app.crowd import Places, Queue
+from mcpguard.codec.headers.client_address import Proxies
 from mcpguard.gateway.http.exchange import HttpExchange
 from mcpguard.gateway.http.http_door import HttpDoor
 from mcpguard.gateway.http.request_head import RequestHead, is_of_agents
+from mcpguard.gateway.identity import NO_PROXIES, ConnectionEnds
 from mcpguard.web.gate.peer import NotTheOperator, identify
 
 if TYPE_CHECKING:
@@ -26,11 +31,14 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 LONGEST_HEAD = 65_536
+NO_ENDS = ConnectionEnds(None, None)
 log = structlog.get_logger("mcpguard")
 
 
 class HttpConnection(HttpToolsProtocol):
-    """A connection of a listener. Without a `door`, nothing on it is of agents."""
+    """A connection of a listener. Without a `door`, nothing on it is of agents. `direct` answers whoever comes from
+    elsewhere than from the `proxies` or this host, if they must not.
+    """
 
     def __init__(
         self,
@@ -39,13 +47,18 @@ class HttpConnection(HttpToolsProtocol):
         stopped: anyio.Event,
         places: Places,
         door: HttpDoor | None = None,
+        proxies: Proxies = NO_PROXIES,
+        direct: ASGIApp | None = None,
         **named: Any,  # noqa: ANN401 - uvicorn's own
     ) -> None:
         super().__init__(*given, **named)
         self.known_head: RequestHead | None = None
         self.answering: HttpExchange | None = None
         """What the last request of an agent said, and the one that is being answered."""
+        self.ends = NO_ENDS
         self._door = door
+        self._proxies = proxies
+        self._direct = direct
         self._stopped = stopped
         self._places = places
         self._head_seconds = head_seconds
@@ -56,6 +69,9 @@ class HttpConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
+        self.ends = ConnectionEnds(self.server, self.client, certificate_of(transport), self._proxies)
+        if self._direct is not None and self.ends.is_direct:
+            self.app, self._door = cast("ASGI3Application", self._direct), None
         self._places.take(self, self._give_up)
         self._head_due = self.loop.call_later(self._head_seconds, self.transport.abort)
         if self._stopped.is_set():  # accepted just before the end, and nobody will read its request
@@ -118,6 +134,8 @@ class HttpConnection(HttpToolsProtocol):
         super().on_message_begin()
         self.url, self.headers, self.expect_100_continue = url, headers, expects
         self.scope["headers"] = headers
+        if self.client is not None and self.client[0] in self._proxies:
+            self.scope["client"] = self._proxies.client_of(self.client[0], headers), 0
         super().on_headers_complete()
 
     def _limit_head(self, more: int) -> None:

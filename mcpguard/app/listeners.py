@@ -26,6 +26,7 @@ from mcpguard.app.http_connection import HttpConnection, OperatorConnection
 from mcpguard.app.lifespan import Running
 from mcpguard.app.places import agents_socket, operator_socket
 from mcpguard.app.tls_listener import TlsListener
+from mcpguard.codec.headers.client_address import Proxies
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.gateway.http.http_door import HttpDoor
@@ -35,6 +36,7 @@ from mcpguard.settings.address import OwnHosts
 from mcpguard.settings.model import Settings
 from mcpguard.store.files import datadir
 from mcpguard.web.api.api_door import Api
+from mcpguard.web.gate.direct import RefuseDirect
 from mcpguard.web.network import network_app
 from mcpguard.web.operator import operator_app
 
@@ -125,7 +127,9 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
         door, streams = HttpDoor(guard, methods, clock, hosts), StreamDoor(guard, methods, clock)
         api = Api(guard)
         people = network_app(guard, api, hosts, new_id)
-        connect = partial(HttpConnection, door=door)
+        proxies = Proxies(settings.proxies)
+        direct = RefuseDirect(people, guard.tallies) if proxies and certificate is None else None
+        connect = partial(HttpConnection, door=door, proxies=proxies, direct=direct)
         servers = (
             (http_server(settings, people, connect, certificate), network),
             (http_server(settings, operator_app(guard, api, new_id), OperatorConnection), operator),
@@ -187,9 +191,10 @@ def _certificate(settings: Settings) -> TlsCertificate | None:
     """Read the certificate of the settings; None without TLS. Raises StoreUnavailable."""
     tls = settings.tls
     if tls.certificate is not None:
-        return TlsCertificate(tls.certificate, tls.key or tls.certificate)
-    if tls.key is not None:
-        raise StoreUnavailable("tls.key is set without tls.certificate; set both, or neither")
+        return TlsCertificate(tls.certificate, tls.key or tls.certificate, tls.client_ca)
+    if tls.key is not None or tls.client_ca is not None:
+        word = "tls.client_ca" if tls.key is None else "tls.key"
+        raise StoreUnavailable(f"{word} is set without tls.certificate; set both, or neither")
     return None
 
 

@@ -81,7 +81,7 @@ async def _serve(
                 again = partial(_apply, reload, settings.log, now, source)
                 tasks.start_soon(watch_file, loaded.config_file, again, clock, name="configuration file")
             if where.certificate is not None:
-                for file in {*where.certificate.files}:
+                for file in where.certificate.files:
                     tasks.start_soon(watch_file, file, where.certificate.reload, clock, name=f"watch of {file}")
             if idle_exit is not None:
                 tasks.start_soon(_leave_when_idle, where, clock, idle_exit, name="idle exit")

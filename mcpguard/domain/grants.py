@@ -24,12 +24,16 @@ USUAL_SECONDS: Final = 90 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A caller, who created it and when, and when it expires (UTC, microseconds; None: it is valid until revoked)."""
+    """A caller, who created it and when, and when it expires (UTC, microseconds; None: it is valid until revoked).
+
+    `certificate`: the name in client certificates by which the caller is known; empty where it has a token.
+    """
 
     caller: Caller
     at: int
     by: str
     expires_at: int | None = None
+    certificate: str = ""
 
     def holds(self, now: int) -> bool:
         """Tell whether it has not expired."""
@@ -41,4 +45,4 @@ class CallerUnknown(GuardError):
 
 
 class LabelTaken(GuardError):
-    """A caller with this label exists already."""
+    """A caller with this label, or this name in certificates, exists already."""

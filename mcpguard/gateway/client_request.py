@@ -10,6 +10,7 @@ from mcpguard.codec import envelope
 from mcpguard.codec.messages import Notification, Request
 from mcpguard.domain.asks import Answers, Asks, QuestionDeclined
 from mcpguard.domain.capabilities import Capability
+from mcpguard.domain.peers import THIS_HOST, NetworkPeer
 from mcpguard.domain.reasons import Reason
 from mcpguard.domain.servers.launches import Era
 from mcpguard.gateway import question_labels
@@ -40,11 +41,14 @@ class Exchange:
     sent.
 
     `several` says that the request becomes several calls, one after the other. Each server counts its own progress from
-    the start, so the steps that the client sees are counted here instead.
+    the start, so the steps that the client sees are counted here instead. `peer`: where the request comes from.
     """
 
-    def __init__(self, client: Client, request: Request, say: Say, way: AskingWay | None = None) -> None:
+    def __init__(
+        self, client: Client, request: Request, say: Say, way: AskingWay | None = None, peer: NetworkPeer = THIS_HOST
+    ) -> None:
         self.say = say
+        self.peer = peer
         self.server = ""
         self.several = False
         self._steps = 0
@@ -130,6 +134,7 @@ def call_request(
         given=Arguments(method, own),
         capability=named,
         client=client.name,
+        peer=exchange.peer,
         pinned=pinned,
         trace=exchange.trace,
         watcher=watcher,

@@ -1,21 +1,26 @@
 """Who is calling.
 
 Rules kept here:
-1. A credential names a caller or is refused; a wrong one never makes anybody anonymous.
+1. A credential is a token or a client certificate. It names a caller or is refused; a wrong one never makes anybody
+   anonymous. With both, the token counts, and the certificate must not name another caller.
 2. Without a credential a caller is anonymous only where the settings allow it, and only on this host: loopback
-   listener and peer, a Host header that says so, and no sign of a forwarding proxy.
+   listener and peer, a Host header that says so, no named proxy, and no sign of another one.
 3. A refusal says, in the words of RFC 6750, whether the credential was missing, wrong, or unreadable.
 """
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
 
+from mcpguard.codec.headers.client_address import Proxies
 from mcpguard.domain.callers import Caller
+from mcpguard.domain.certificates import ClientCertificate
 from mcpguard.domain.errors import GuardError
+from mcpguard.domain.peers import THIS_HOST, NetworkPeer
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.settings.address import LOOPBACK
 
@@ -25,6 +30,29 @@ _TOKEN: Final = re.compile(rb"[A-Za-z0-9._~+/-]+=*")
 Headers = Iterable[tuple[bytes, bytes]]
 Address = tuple[str, int | None] | None
 """An end of a connection; None where it has no host, as on a socket of this machine."""
+NO_PROXIES: Final = Proxies()
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionEnds:
+    """The two ends of a connection, and the certificate that the client showed. `proxies`: those that are believed."""
+
+    listener: Address
+    peer: Address
+    certificate: ClientCertificate | None = None
+    proxies: Proxies = NO_PROXIES
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it comes neither from a named proxy nor from this host."""
+        return self.peer is not None and not _is_loopback(self.peer[0]) and self.peer[0] not in self.proxies
+
+    def peer_of(self, headers: Headers) -> NetworkPeer:
+        """Return where a request with these headers comes from."""
+        host = "" if self.peer is None else self.proxies.client_of(self.peer[0], headers)
+        shown = "" if self.certificate is None else self.certificate.digest
+        address = "" if _is_loopback(host) else host
+        return NetworkPeer(address, shown) if address or shown else THIS_HOST
 
 
 class CredentialFault(StrEnum):
@@ -53,11 +81,12 @@ class Unauthorized(GuardError):
 
 
 class Credential:
-    """What a request shows of its caller, by its headers and the two ends of its connection."""
+    """What a request shows of its caller, by its headers and its connection."""
 
-    __slots__ = ("_fault", "_token", "is_local")
+    __slots__ = ("_certificate", "_fault", "_token", "is_local")
 
-    def __init__(self, headers: Headers, listener: Address, peer: Address) -> None:
+    def __init__(self, headers: Headers, ends: ConnectionEnds) -> None:
+        self._certificate = ends.certificate
         self._token: str | None = None
         self._fault: tuple[str, CredentialFault] | None = None
         given = [value for name, value in headers if name == b"authorization"]
@@ -65,7 +94,7 @@ class Credential:
             self._token = _token(given) if given else None
         except Unauthorized as wrong:
             self._fault = str(wrong), wrong.wrong
-        self.is_local = not given and _is_local(listener, peer, headers)
+        self.is_local = not given and ends.certificate is None and _is_local(ends, headers)
         """Whether nothing was shown on this host: whoever is anonymous may do so."""
 
     def caller(self, callers: Callers) -> Caller:
@@ -74,6 +103,8 @@ class Credential:
             return callers.anonymous
         if self._fault is not None:
             raise Unauthorized(*self._fault)
+        if self._certificate is not None:
+            return self._certified(self._certificate, callers)
         if self._token is not None:
             return caller_of_token(self._token, callers)
         if callers.anonymous is None:
@@ -81,6 +112,19 @@ class Credential:
         raise Unauthorized(
             "a token is required; only clients on this host may connect without one", CredentialFault.MISSING
         )
+
+    def _certified(self, certificate: ClientCertificate, callers: Callers) -> Caller:
+        named = callers.callers_of_certificate(certificate)
+        if self._token is not None:
+            caller = caller_of_token(self._token, callers)
+            if any(each.id != caller.id for each in named):
+                raise Unauthorized("the token and the client certificate name different callers; use one of them")
+            return caller
+        if len(named) > 1:
+            raise Unauthorized("the client certificate names several callers; use one that names a single caller")
+        if not named:
+            raise Unauthorized("the client certificate names no caller, or has expired, and there is no token")
+        return named[0]
 
 
 def caller_of_token(token: str | None, callers: Callers) -> Caller:
@@ -109,8 +153,11 @@ def _token(given: list[bytes]) -> str:
     return token.decode("ascii")
 
 
-def _is_local(listener: Address, peer: Address, headers: Headers) -> bool:
+def _is_local(ends: ConnectionEnds, headers: Headers) -> bool:
+    listener, peer = ends.listener, ends.peer
     if not listener or not peer or not _is_loopback(listener[0]) or not _is_loopback(peer[0]):
+        return False
+    if peer[0] in ends.proxies:
         return False
     hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
     if hosts not in [[f"{name}:{listener[1]}"] for name in LOOPBACK]:

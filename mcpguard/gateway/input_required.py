@@ -62,7 +62,7 @@ class ParkedCalls:
         """Start the work of a request whose client may have to be asked something, and return the answer or the
         questions.
         """
-        call = _Parked(self, exchange.client, request)
+        call = _Parked(self, exchange, request)
         call.bring((request.params or {}).get(RESPONSES))
         self._start(call, work)
         return await call.attend(exchange, request)
@@ -109,13 +109,13 @@ class ParkedCalls:
 class _Parked:
     """A call that may wait for its client."""
 
-    def __init__(self, parking: ParkedCalls, client: Client, request: Request) -> None:
-        self.client = client
+    def __init__(self, parking: ParkedCalls, exchange: Exchange, request: Request) -> None:
+        self.client = exchange.client
         self.scope = anyio.CancelScope()
         self.state = ""
         self._parking = parking
         self.request = request
-        self._exchange = Exchange(client, request, self._say, self)
+        self._exchange = Exchange(exchange.client, request, self._say, self, exchange.peer)
         self._numbers = itertools.count(1)
         self._open: dict[str, _Question] = {}
         self._brought: dict[str, Any] = {}

@@ -79,6 +79,8 @@ def opening_fields(opening: Opening) -> dict[str, Scalar]:
         caller=opening.caller.id,
         caller_label=opening.caller.label,
         client=opening.client,
+        address=opening.peer.address,
+        certificate=opening.peer.certificate,
         face=opening.face.value,
         method=opening.method,
         server=opening.capability.server,

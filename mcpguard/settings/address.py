@@ -92,6 +92,14 @@ def network(value: str) -> str:
         raise ValueError("must be a network such as 127.0.0.0/8 or fd00::/8, with no host bits set") from None
 
 
+def proxy_network(value: str) -> str:
+    """Return a network of proxies in CIDR form. Raises ValueError, also for one that everybody is in."""
+    found = network(value)
+    if ipaddress.ip_network(found).prefixlen == 0:
+        raise ValueError("must name the proxies themselves, such as 10.0.0.5/32: anybody could say who they are")
+    return found
+
+
 def _is_loopback(host: str, *, bracketed: bool) -> bool:
     if host == "localhost":
         return not bracketed

@@ -37,14 +37,22 @@ class TlsSettings(Group):
     ] = None
     """File with the private key, in PEM, not encrypted; if empty, that of the certificate. Read again on changes."""
 
+    client_ca: Annotated[
+        RenewedFile,
+        DefaultIs("not set"),
+        Restart,
+    ] = None
+    """File with the authorities, in PEM, whose client certificates may name callers; if empty, none is asked for."""
+
 
 def safe_to_listen(address: str, info: ValidationInfo) -> str:
     """Return an address if the guard may listen there. Raises ValueError."""
-    tls = info.data.get("tls")  # missing where it is wrong itself, which is told
-    if not is_on_loopback(listen_address(address)) and tls is not None and tls.certificate is None:
+    tls, proxies = info.data.get("tls"), info.data.get("proxies")  # missing where one is wrong itself, which is told
+    is_open = tls is not None and tls.certificate is None and proxies == ()
+    if not is_on_loopback(listen_address(address)) and is_open:
         raise ValueError(
             "must be on loopback (127.0.0.0/8, [::1] or localhost) without TLS: on other addresses tokens would cross"
-            " the network unencrypted; set tls.certificate and tls.key, or put a proxy on this host before it"
+            " the network unencrypted; set tls.certificate and tls.key, or name the proxies before it (proxies)"
         )
     return address
 

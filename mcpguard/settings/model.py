@@ -16,7 +16,7 @@ from typing import Annotated, Final, Literal
 import platformdirs
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from mcpguard.settings.address import host_header, is_on_loopback, network, split
+from mcpguard.settings.address import host_header, is_on_loopback, network, proxy_network, split
 from mcpguard.settings.call_groups import (
     Anonymous,
     ArgumentSettings,
@@ -195,8 +195,11 @@ class Settings(Group):
     tls: TlsSettings = Field(default_factory=TlsSettings)
     """TLS of the network listener."""
 
+    proxies: Annotated[tuple[Annotated[str, AfterValidator(proxy_network)], ...], Networks, Restart] = ()
+    """Networks of the reverse proxies before it, whose `X-Forwarded-For` or `Forwarded` is believed: `10.0.0.5/32`."""
+
     listen: Annotated[str, AfterValidator(safe_to_listen), Restart] = "127.0.0.1:8080"
-    """Address to listen on as `host:port`, IPv6 in brackets; port 0 takes any free one. Loopback only without `tls`."""
+    """Address as `host:port`, IPv6 in brackets; port 0 is any free one. Loopback only without `tls` or `proxies`."""
 
     hosts: Annotated[tuple[Annotated[str, AfterValidator(host_header)], ...], Each, Restart] = ()
     """Further accepted `Host` headers, as `host` or `host:port`, with `https://` where a proxy terminates TLS."""

@@ -7,9 +7,21 @@ from pathlib import Path
 import anyio
 import pytest
 
+from mcpguard.codec.headers.client_address import Proxies
 from mcpguard.domain.callers import Caller
-from mcpguard.gateway.identity import Address, Credential, CredentialFault, Unauthorized, caller_of_token
-from mcpguard.guard.callers.callers import Callers
+from mcpguard.domain.certificates import ClientCertificate, certificate_name
+from mcpguard.domain.errors import InvalidName
+from mcpguard.domain.grants import Grant
+from mcpguard.gateway.identity import (
+    NO_PROXIES,
+    Address,
+    ConnectionEnds,
+    Credential,
+    CredentialFault,
+    Unauthorized,
+    caller_of_token,
+)
+from mcpguard.guard.callers.callers import Callers, digest_of_name
 from tests.clock import FakeClock
 from tests.gate import Gate
 from tests.gateway.speaking import EVERYTHING, TOKEN, callers, guarded, nothing_happens, speaking, turned_away
@@ -24,10 +36,15 @@ PORT = 8080
 
 
 def shown(
-    *headers: tuple[str, str], listener: Address = ("127.0.0.1", PORT), peer: Address = ("127.0.0.1", 5)
+    *headers: tuple[str, str],
+    listener: Address = ("127.0.0.1", PORT),
+    peer: Address = ("127.0.0.1", 5),
+    certificate: ClientCertificate | None = None,
+    proxies: Proxies = NO_PROXIES,
 ) -> Credential:
     given = headers if any(name == "host" for name, _ in headers) else (("host", f"127.0.0.1:{PORT}"), *headers)
-    return Credential([(name.encode(), value.encode("latin-1")) for name, value in given], listener, peer)
+    pairs = [(name.encode(), value.encode("latin-1")) for name, value in given]
+    return Credential(pairs, ConnectionEnds(listener, peer, certificate, proxies))
 
 
 @pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}"])
@@ -156,6 +173,94 @@ def test_on_a_stream_no_token_is_anonymous_and_a_wrong_one_is_refused() -> None:
     for token in ("", "bad", "good ", "Good", "\u00fc"):
         with pytest.raises(Unauthorized):
             caller_of_token(token, KNOWN)
+
+
+def certificate(*names: str, expires: int = 10**18) -> ClientCertificate:
+    """A certificate with these names, as it was verified."""
+    return ClientCertificate(frozenset(names), "00", expires)
+
+
+def certified(**names: str) -> Callers:
+    """Callers that are known by a name in their certificate, besides the usual ones."""
+    clock = FakeClock()
+    known = Callers(clock, ANYBODY, GIVEN, cut=lambda _: None)
+    for label, name in names.items():
+        known.add(Grant(Caller(label, label, EVERYTHING), clock.now(), "test", None, name), digest_of_name(name))
+    return known
+
+
+def test_a_certificate_names_its_caller() -> None:
+    known = certified(agent="dns:agent.example", other="uri:spiffe://example/other")
+    assert shown(certificate=certificate("dns:agent.example", "subject:CN=x")).caller(known).id == "agent"
+    assert shown(certificate=certificate("uri:spiffe://example/other")).caller(known).id == "other"
+    known.remove("agent")
+    with pytest.raises(Unauthorized, match="names no caller"):
+        shown(certificate=certificate("dns:agent.example")).caller(known)
+
+
+@pytest.mark.parametrize(
+    ("shows", "sentence"),
+    [
+        (certificate("dns:nobody.example"), "names no caller"),
+        (certificate("dns:agent.example.evil"), "names no caller"),
+        (certificate("email:agent.example"), "names no caller"),
+        (certificate(), "names no caller"),
+        (certificate("dns:agent.example", expires=1), "has expired"),
+        (certificate("dns:agent.example", "dns:other.example"), "several callers"),
+    ],
+)
+def test_a_certificate_of_nobody_makes_nobody_anonymous(shows: ClientCertificate, sentence: str) -> None:
+    known = certified(agent="dns:agent.example", other="dns:other.example")
+    with pytest.raises(Unauthorized, match=sentence):
+        shown(certificate=shows).caller(known)
+
+
+def test_with_a_token_and_a_certificate_both_must_mean_the_same() -> None:
+    known, token = certified(agent="dns:agent.example"), ("authorization", "Bearer good")
+    assert shown(token, certificate=certificate("dns:nobody.example")).caller(known).id == "one"
+    with pytest.raises(Unauthorized, match="different callers"):
+        shown(token, certificate=certificate("dns:agent.example")).caller(known)
+    with pytest.raises(Unauthorized):
+        shown(("authorization", "Bearer bad"), certificate=certificate("dns:agent.example")).caller(known)
+    with pytest.raises(Unauthorized):
+        shown(("authorization", "Basic x"), certificate=certificate("dns:agent.example")).caller(known)
+
+
+def test_no_token_leads_to_a_caller_that_has_a_certificate() -> None:
+    known = certified(agent="dns:agent.example")
+    for token in ("dns:agent.example", "mcpguard/certificate/1", "agent"):
+        with pytest.raises(Unauthorized):
+            caller_of_token(token, known)
+
+
+@pytest.mark.parametrize(
+    ("written", "compared"),
+    [
+        (" dns:Agent.EXAMPLE ", "dns:agent.example"),
+        ("uri:spiffe://example/A", "uri:spiffe://example/A"),
+        ("subject:CN=agent,O=Example", "subject:CN=agent,O=Example"),
+    ],
+)
+def test_names_are_compared_as_they_are_written(written: str, compared: str) -> None:
+    assert certificate_name(written) == compared
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["", "agent.example", "dns:", "dns:*.example", "ip:192.0.2.1", "dns:a\nb", "dns:a\0", "DNS:a", "dns:" + "a" * 501],
+)
+def test_what_cannot_be_a_name_is_refused(written: str) -> None:
+    with pytest.raises(InvalidName, match="write a name as the certificate has it"):
+        certificate_name(written)
+
+
+def test_a_named_proxy_is_never_anonymous() -> None:
+    """It may stand on this host, and forget to say for whom it asks."""
+    proxies = Proxies(["127.0.0.1/32"])
+    with pytest.raises(Unauthorized):
+        shown(proxies=proxies).caller(KNOWN)
+    assert shown(("authorization", "Bearer good"), proxies=proxies).caller(KNOWN).id == "one"
+    assert shown(listener=("::1", PORT), peer=("::1", 5), proxies=proxies).caller(KNOWN) is KNOWN.anonymous
 
 
 async def ask(guard: Gate, **headers: str) -> Reply:

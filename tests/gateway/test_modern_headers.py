@@ -18,6 +18,7 @@ from mcpguard.gateway.http.modern import (
     read_revision,
 )
 from mcpguard.gateway.http.plain import HttpRefusal
+from mcpguard.gateway.identity import ConnectionEnds
 from mcpguard.settings.address import OwnHosts
 from tests.tiers import examples
 
@@ -91,8 +92,7 @@ def test_headers_that_appear_twice_are_found_as_the_sdk_does(pairs: list[tuple[s
         headers=[(name.lower().encode(), value.encode()) for name, value in pairs],
         parser=HttpRequestParser(object()),
         flow=None,
-        server=None,
-        client=None,
+        ends=ConnectionEnds(None, None),
         known_head=None,
         expect_100_continue=False,
     )

@@ -10,6 +10,8 @@ WriteFile = Callable[[str], Path]
 SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "listen": ("127.0.0.1:1", "[::1]:2", "localhost:3"),
     "hosts": (["a.example"], ["b.example:8080", "[::1]:80"], []),
+    "tls.client_ca": ("/srv/a.pem", "/srv/b.pem", "/srv/c.pem"),
+    "proxies": (["10.0.0.5/32"], ["10.0.0.0/8"], ["192.0.2.1/32"]),
     "tls.certificate": ("/srv/a.pem", "/srv/b.pem", "/srv/c.pem"),
     "tls.key": ("/srv/a.pem", "/srv/b.pem", "/srv/c.pem"),
     "data_dir": ("/srv/a", "/srv/b", "/srv/c"),

@@ -65,6 +65,7 @@ VALUES = st.fixed_dictionaries(
             st.sampled_from(["any", "any of a", "write", "write of b by c"]), max_size=3, unique=True
         ),
         "upstreams.networks": NETWORKS,
+        "proxies": NETWORKS.map(lambda networks: [*dict.fromkeys(networks)]),
         "upstreams.secret_folders": NAMES.map(lambda names: [f"/{name}" for name in names]),
         "hosts": NAMES,
         "code.enabled": st.booleans(),
@@ -96,8 +97,10 @@ def _unheld(values: dict[str, SettingValue]) -> set[object]:
 
 def permitted(values: dict[str, SettingValue]) -> set[object]:
     """Everything that these settings let happen."""
-    networks = [ip_network(text) for text in values["upstreams.networks"] or []]  # type: ignore[union-attr]
-    reached: set[object] = {str(address) for address in ADDRESSES if any(address in network for network in networks)}
+    reached: set[object] = set()
+    for key in ("upstreams.networks", "proxies"):
+        networks = [ip_network(text) for text in values[key] or []]  # type: ignore[union-attr]
+        reached |= {(key, address) for address in ADDRESSES if any(address in network for network in networks)}
     lists = ("hosts", "upstreams.secret_folders", "anonymous.effects")
     listed = {(key, each) for key in lists for each in values[key] or []}  # type: ignore[union-attr]
     reached |= _matched(values, "anonymous.servers") | _matched(values, "anonymous.tools")

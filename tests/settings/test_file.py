@@ -98,7 +98,7 @@ def test_all_problems_of_all_layers_are_told_at_once(write: WriteFile) -> None:
     told = caught.value.problems
     not_loopback = (
         "must be on loopback (127.0.0.0/8, [::1] or localhost) without TLS: on other addresses tokens would cross"
-        " the network unencrypted; set tls.certificate and tls.key, or put a proxy on this host before it"
+        " the network unencrypted; set tls.certificate and tls.key, or name the proxies before it (proxies)"
     )
     assert str(caught.value) == "\n".join(told)
     assert set(told) == {

@@ -46,6 +46,7 @@ def test_these_settings_carry_trust_and_take_effect_at_a_start_only() -> None:
         "holds.calls",
         "code.enabled",
         "hosts",
+        "proxies",
         "retention.body_days",
         "retention.database_bytes",
         "retention.record_days",

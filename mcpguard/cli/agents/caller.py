@@ -64,20 +64,29 @@ def add(
     ] = False,
     reason: Reason = "",
     *,
+    certificate: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="It shows a client certificate with this name and gets no token: dns:agent.example, uri:…, email:…, "
+            "or subject:CN=agent,O=Example (needs tls.client_ca).",
+        ),
+    ] = "",
     config: Config = None,
     data_dir: DataDir = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Create a caller. Its token is printed once, on standard output, and cannot be shown again."""
+    """Create a caller. Its token, if it has one, is printed once, on standard output, and cannot be shown again."""
     given = {"servers": _each(servers), "tools": _each(tools), "effects": _effects(effects)}
     body: dict[str, object] = {key: value for key, value in given.items() if value is not None}
-    body |= {"name": name, "must_declare": must_declare, "manage": manage, "why": reason}
+    body |= {"name": name, "must_declare": must_declare, "manage": manage, "certificate": certificate, "why": reason}
     body |= lifetime(expires)
     caller = GuardClient.from_options(config, data_dir).send("POST", CALLERS, body)
     if output is Output.JSON:
         print_json(caller)
     else:
-        typer.echo(caller["token"])
+        if caller["token"] is not None:
+            typer.echo(caller["token"])
         for sentence in _granted(caller):
             typer.echo(visible(sentence), err=True)
 
@@ -129,6 +138,9 @@ def _granted(caller: dict[str, Any]) -> Iterator[str]:
         yield "It must declare its intent for calls that do more than read."
     if caller["manage"]:
         yield "It may add, change, remove and disable those servers; only users approve them."
+    if caller["certificate"]:
+        yield f"It is known by the name {caller['certificate']} in its client certificate, and has no token."
+        return
     yield "Copy its token now: it is not shown again."
     yield "Agents send it as `Authorization: Bearer …`; mcpguard stdio reads MCPGUARD_TOKEN or MCPGUARD_TOKEN_FILE."
 
@@ -148,12 +160,17 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(names) or "(none)"
 
 
+def _certified(caller: dict[str, Any]) -> Iterator[str]:
+    if caller["certificate"]:
+        yield f"certificate {caller['certificate']}"
+
+
 def _rows(callers: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
     for each in callers:
         marks = [mark for mark in ("must_declare", "manage") if each[mark]]
         yield (
             each["name"],
-            ", ".join([each["standing"], *(mark.replace("_", " ") for mark in marks)]),
+            ", ".join([each["standing"], *(mark.replace("_", " ") for mark in marks), *_certified(each)]),
             _list(each["servers"]),
             _list(each["tools"]),
             _list(each["effects"]),

@@ -69,8 +69,10 @@ def listen(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
     where = urlsplit(evidence.status["console"]).netloc if evidence.status is not None else evidence.settings.listen
     if _is_local(where):
         yield ok("anonymous.listen", f"{where} can be reached from this host only")
-    elif evidence.settings.tls.certificate is None:
+    elif evidence.settings.tls.certificate is None and not evidence.settings.proxies:
         yield problem("anonymous.listen", f"{where} can be reached from other hosts", "listen on 127.0.0.1 only")
+    elif evidence.settings.tls.certificate is None:
+        yield ok("anonymous.listen", f"{where} can be reached through its proxies only; every agent needs a token")
     else:
         yield ok("anonymous.listen", f"{where} can be reached from other hosts, over TLS; every agent needs a token")
 

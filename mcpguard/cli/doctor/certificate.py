@@ -20,7 +20,7 @@ def certificate(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
         yield ok("tls.certificate", "the guard speaks no TLS, and listens on this host only")
         return
     try:
-        _, expires = read_pair(tls.certificate, tls.key or tls.certificate)
+        _, expires = read_pair(tls.certificate, tls.key or tls.certificate, tls.client_ca)
     except UnusableCertificate as error:
         yield problem("tls.certificate", f"the certificate cannot be used: {error}", RENEW)
         return

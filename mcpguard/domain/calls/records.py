@@ -11,6 +11,7 @@ from mcpguard.domain.calls.bodies import Body
 from mcpguard.domain.calls.calls import Face, Intent
 from mcpguard.domain.calls.verdicts import Verdict
 from mcpguard.domain.capabilities import Capability, Effect, Fingerprint
+from mcpguard.domain.peers import THIS_HOST, NetworkPeer
 
 
 class RecordKind(StrEnum):
@@ -81,6 +82,7 @@ class Opening:
     parent: str = ""
     arguments: Body | None = None
     allowance: str = ""
+    peer: NetworkPeer = THIS_HOST
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from mcpguard.codec.messages import INVALID_REQUEST, Id, Notification, Request
 from mcpguard.gateway.http.plain import ClientLeft, Headers, HttpRefusal, UncountedRefusal
 from mcpguard.gateway.http.reply import STREAM, EventStream
 from mcpguard.gateway.http.request_head import RequestHead, twice
-from mcpguard.gateway.identity import Address
+from mcpguard.gateway.identity import ConnectionEnds
 from mcpguard.settings.address import OwnHosts
 
 if TYPE_CHECKING:
@@ -49,12 +49,7 @@ class AgentConnection(Protocol):
     expect_100_continue: bool
     known_head: RequestHead | None
     answering: "HttpExchange | None"
-
-    @property
-    def server(self) -> Address: ...
-
-    @property
-    def client(self) -> Address: ...
+    ends: ConnectionEnds
 
     def on_response_complete(self) -> None: ...
 
@@ -86,7 +81,7 @@ class HttpExchange:
         parser, head = connection.parser, connection.known_head
         method = parser.get_method()
         if head is None or head.pairs != standing or head.url != connection.url or head.method != method:
-            head = RequestHead(method, connection.url, standing, hosts, connection.server, connection.client)
+            head = RequestHead(method, connection.url, standing, hosts, connection.ends)
             connection.known_head = head
         self.head = head
         self.is_crowded = is_crowded

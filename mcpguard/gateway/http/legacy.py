@@ -116,7 +116,8 @@ class Legacy:
         exchange.watch(line.lose, self._patience.quiet)
         answer: Result | Failure = Failure(request.id, own_error(CANCELLED, "the request was cancelled"))
         with self._sessions.calling(session, request.id):
-            answer = await self._methods.reply(Exchange(session.client, request, exchange.say, line), request)
+            said = Exchange(session.client, request, exchange.say, line, exchange.head.peer)
+            answer = await self._methods.reply(said, request)
         return answer  # noqa: RET504 - the block is left early where the request is cancelled
 
 

@@ -86,7 +86,7 @@ class Modern:
             if tool is not None and (tool.mirrors or exchange.twice):
                 _check_mirrored(exchange, tool.definition, params.get("arguments") or {})
         exchange.watch(exchange.leave, self._patience.quiet)
-        return self._methods.reply(Exchange(client, message, exchange.say), message)
+        return self._methods.reply(Exchange(client, message, exchange.say, peer=exchange.head.peer), message)
 
     def _client(
         self, exchange: HttpExchange, caller: Caller, face: AgentFace, version: str, meta: Mapping[str, Any]

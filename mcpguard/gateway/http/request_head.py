@@ -18,7 +18,7 @@ from mcpguard.codec.messages import INVALID_REQUEST
 from mcpguard.codec.origins import is_foreign
 from mcpguard.codec.origins import origin as ours
 from mcpguard.gateway.http.plain import HEADER_MISMATCH, HttpRefusal
-from mcpguard.gateway.identity import Address, Credential
+from mcpguard.gateway.identity import ConnectionEnds, Credential
 from mcpguard.settings.address import OwnHosts
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class RequestHead:
         "method",
         "pairs",
         "path",
+        "peer",
         "query",
         "raw_path",
         "said",
@@ -56,9 +57,7 @@ class RequestHead:
         "url",
     )
 
-    def __init__(
-        self, method: bytes, url: bytes, pairs: Pairs, hosts: OwnHosts, listener: Address, peer: Address
-    ) -> None:
+    def __init__(self, method: bytes, url: bytes, pairs: Pairs, hosts: OwnHosts, ends: ConnectionEnds) -> None:
         self.method = method
         self.url = url
         self.pairs = pairs
@@ -74,7 +73,9 @@ class RequestHead:
         said = [value.decode("latin-1").lower() for name, value in pairs if name == b"host"]
         self.scheme = hosts.scheme(said[0]) if len(said) == 1 else None
         """None for a Host that is not ours."""
-        self.credential = Credential(pairs, listener, peer)
+        self.credential = Credential(pairs, ends)
+        self.peer = ends.peer_of(pairs)
+        """Where the request comes from, as it is recorded."""
         self.is_foreign = self.scheme is None or _raises(self.check_origin)
         self.has_other_types = _raises(self.check_types)
         """Whether `check_origin` and `check_types` raise something for it."""

@@ -51,6 +51,7 @@ class CodeTool:
             most_calls=min(options.max_tool_calls or settings.calls, settings.calls),
             wall_seconds=min((options.timeout_ms or settings.wall_seconds * 1000) / 1000, settings.wall_seconds),
             client=client.name,
+            peer=exchange.peer,
             session=client.session,
             trace=exchange.trace,
         )

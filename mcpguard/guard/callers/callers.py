@@ -2,7 +2,7 @@
 
 Rules kept here:
 1. Tokens are kept as digests; the guard cannot reproduce one. They are too long to be guessed, so a plain digest
-   reveals nothing.
+   reveals nothing. A caller that is known by its certificate has no token, and no token leads to it.
 2. A revoked or expired caller is unknown from that moment on, and everything still open in its name is ended at once.
 3. Expiry is not polled: the task that ends expired callers sleeps until the next one expires.
 4. When a caller was last seen is known since the guard started; earlier calls are in the audit log.
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Effect
+from mcpguard.domain.certificates import ClientCertificate
 from mcpguard.domain.clock import Clock
 from mcpguard.domain.grants import ANONYMOUS, Grant
 from mcpguard.guard.traffic.events import EndedCall
@@ -95,6 +96,17 @@ class Callers:
         found = self._grants.get(id_)
         return found[0].holds(self._clock.now()) if found is not None else id_ in self.unstored
 
+    def callers_of_certificate(self, certificate: ClientCertificate) -> list[Caller]:
+        """The callers that a client certificate names, if it and they are valid now."""
+        now = self._clock.now()
+        if now >= certificate.expires:
+            return []
+        found = [self._shown.get(digest_of_name(name)) for name in certificate.names]
+        grants = [grant for grant in found if grant is not None and grant.holds(now)]
+        for grant in grants:
+            self._came[grant.caller.id] = now
+        return [grant.caller for grant in grants]
+
     async def load(self, readers: Readers) -> None:
         """Read the callers from the store, and end those that it no longer has."""
         self._readers = readers
@@ -156,6 +168,11 @@ class Callers:
 def digest_of(token: str) -> bytes:
     """The digest of a token, which is all that is kept of it."""
     return hashlib.sha256(b"mcpguard/token/1\0" + token.encode(errors="replace")).digest()
+
+
+def digest_of_name(name: str) -> bytes:
+    """The digest of a name in a certificate, which stands where others have that of their token."""
+    return hashlib.sha256(b"mcpguard/certificate/1\0" + name.encode()).digest()
 
 
 def anonymous(settings: Anonymous) -> Caller | None:

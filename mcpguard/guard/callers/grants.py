@@ -1,7 +1,8 @@
 """Creates and revokes callers with their tokens.
 
 Rules kept here:
-1. A token is created here, shown once to the person who requested it, and stored nowhere.
+1. A token is created here, shown once to the person who requested it, and stored nowhere. A caller that is known by a
+   name in its client certificate has none.
 2. A grant or a revocation is one transaction with its record, which names the actor and the caller's scope.
 3. A revocation takes effect before it is stored; a grant after.
 4. An actor that may only tighten protection may revoke, but not grant.
@@ -18,10 +19,11 @@ import structlog
 from mcpguard.codec import globs
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.capabilities import Capability, Effect
+from mcpguard.domain.certificates import certificate_name
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Actor, Decision, Undecidable
 from mcpguard.domain.grants import ANONYMOUS, LABEL, USUAL_SECONDS, CallerUnknown, Grant, LabelTaken
-from mcpguard.guard.callers.callers import Callers, digest_of
+from mcpguard.guard.callers.callers import Callers, digest_of, digest_of_name
 from mcpguard.guard.people.users import check_reason
 from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Append, Ledger
@@ -39,19 +41,25 @@ log = structlog.get_logger("mcpguard.guard")
 
 @dataclass(frozen=True, slots=True)
 class CallerRequest:
-    """A caller to be created; `seconds`: until its token expires, None: never."""
+    """A caller to be created; `seconds`: until its token expires, None: never. `certificate`: the name in client
+    certificates by which it is known, instead of a token.
+    """
 
     label: str
     scope: Scope
     seconds: int | None = USUAL_SECONDS
     must_declare: bool = False
     manage: bool = False
+    certificate: str = ""
 
 
 class CallerGrants:
-    """Creates, revokes and lists callers."""
+    """Creates, revokes and lists callers. `reads_certificates`: whether the guard asks clients for certificates."""
 
-    def __init__(self, callers: Callers, ledger: Ledger, clock: Clock, new_id: Ids) -> None:
+    def __init__(
+        self, callers: Callers, ledger: Ledger, clock: Clock, new_id: Ids, *, reads_certificates: bool = False
+    ) -> None:
+        self._reads_certificates = reads_certificates
         self._callers = callers
         self._ledger = ledger
         self._clock = clock
@@ -59,20 +67,21 @@ class CallerGrants:
         self._changing = anyio.Lock()
 
     async def add(self, wanted: CallerRequest, decision: Decision) -> tuple[Grant, str]:
-        """Create a caller. Returns it with its token, which is never shown again.
+        """Create a caller. Returns it with its token, which is never shown again; empty if it is known otherwise.
 
         Raises Forbidden, Undecidable, InvalidName, LabelTaken or LedgerUnavailable; then nothing has changed.
         """
         decision.by.check_widening()
         _check(wanted, decision)
+        certificate = self._certificate(wanted)
         with anyio.CancelScope(shield=True):
             async with self._changing:
                 decision.by.check()
                 # Under the lock: of two with one name, one is refused.
                 self._check_room(wanted.label)
-                token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
-                grant = self._granted(wanted, decision.by)
-                await self._kept(grant, digest_of(token), decision)
+                token = "" if certificate else PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+                grant = self._granted(wanted, certificate, decision.by)
+                await self._kept(grant, digest_of(token) if token else digest_of_name(certificate), decision)
         log.info("caller.granted", caller=grant.caller.id, label=grant.caller.label, by=decision.by.id)
         return grant, token
 
@@ -130,6 +139,7 @@ class CallerGrants:
             **_reach(caller.scope),
             "must_declare": caller.must_declare,
             "manage": caller.manage,
+            "certificate": grant.certificate or None,
             "created_at": grant.at,
             "created_by": grant.by,
             "expires_at": grant.expires_at,
@@ -141,10 +151,21 @@ class CallerGrants:
         caller = self._callers.anonymous
         return {"enabled": caller is not None, **_reach(caller.scope if caller else Scope())}
 
-    def _granted(self, wanted: CallerRequest, by: Actor) -> Grant:
+    def _certificate(self, wanted: CallerRequest) -> str:
+        if not wanted.certificate:
+            return ""
+        if not self._reads_certificates:
+            raise Undecidable("the guard asks for no client certificates; set tls.client_ca and restart it first")
+        name = certificate_name(wanted.certificate)
+        if any(grant.certificate == name for grant in self._callers):
+            raise LabelTaken(f"a caller with the certificate name {name} exists already; revoke it first")
+        return name
+
+    def _granted(self, wanted: CallerRequest, certificate: str, by: Actor) -> Grant:
         caller = Caller(self._new_id(), wanted.label, wanted.scope, wanted.must_declare, wanted.manage)
         now = self._clock.now()
-        return Grant(caller, now, by.id, None if wanted.seconds is None else now + wanted.seconds * 1_000_000)
+        until = None if wanted.seconds is None else now + wanted.seconds * 1_000_000
+        return Grant(caller, now, by.id, until, certificate)
 
     def _check_room(self, label: str) -> None:
         if len(list(self._callers)) >= MOST_CALLERS:
@@ -154,7 +175,8 @@ class CallerGrants:
 
     async def _kept(self, grant: Grant, digest: bytes, decision: Decision) -> None:
         def keep(connection: Connection, append: Append) -> bool:
-            if stored.is_taken(connection, grant.caller.label):  # a failure can come too late: it was stored then
+            # A failure can come too late: it was stored then.
+            if stored.is_taken(connection, grant.caller.label, grant.certificate):
                 return False
             stored.put(connection, grant, digest)
             fact = facts.grant_fact(grant, decision)

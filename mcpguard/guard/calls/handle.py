@@ -230,6 +230,7 @@ class Calls:
             rules=judged.rules,
             settings=self._settings,
             client=asked.client,
+            peer=asked.peer,
             trace=asked.trace,
             continues=asked.page.of if asked.page else "",
             by=asked.by,

@@ -11,6 +11,7 @@ from mcpguard.domain.calls.outcomes import Outcome
 from mcpguard.domain.capabilities import Capability
 from mcpguard.domain.decisions import CapabilityKey
 from mcpguard.domain.findings import Finding
+from mcpguard.domain.peers import THIS_HOST, NetworkPeer
 from mcpguard.domain.scripts import NamedTool, ToolVersions
 from mcpguard.guard.calls.uninspected_server import UninspectedServer
 from mcpguard.guard.servers.argument_checks import Arguments
@@ -67,6 +68,7 @@ class CallRequest(CallSubject):
     given: Arguments
     face: Face
     client: str = ""
+    peer: NetworkPeer = THIS_HOST
     trace: str = ""
     watcher: object | None = None
     by: str = ""

@@ -127,6 +127,7 @@ class InnerCalls:
             given=Arguments(CALL, {"name": call.tool, "arguments": dict(call.arguments)}),
             capability=Capability(call.server, CapabilityKind.TOOL, call.tool),
             client=asked.client,
+            peer=asked.peer,
             trace=asked.trace,
             stated=asked.stated,
             session=asked.session,

@@ -31,6 +31,8 @@ def ran_fields(asked: RunRequest, entry: str, engine: str, settings: str, secret
         caller=asked.caller.id,
         caller_label=asked.caller.label,
         client=asked.client,
+        address=asked.peer.address,
+        certificate=asked.peer.certificate,
         face=asked.face.value,
         method=CODE_EXECUTION,
         operation=intent.operation.value,

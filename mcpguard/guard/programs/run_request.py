@@ -6,6 +6,7 @@ from typing import Any
 
 from mcpguard.domain.callers import Caller
 from mcpguard.domain.calls.calls import Face
+from mcpguard.domain.peers import THIS_HOST, NetworkPeer
 from mcpguard.domain.scripts import NamedTool, ToolVersions
 from mcpguard.engines.code_run import Program, RunFailure
 from mcpguard.policy.intents import StatedIntent
@@ -28,6 +29,7 @@ class RunRequest:
     most_calls: int
     wall_seconds: float
     client: str = ""
+    peer: NetworkPeer = THIS_HOST
     session: str = ""
     trace: str = ""
     by: str = ""

@@ -47,6 +47,7 @@ class ScriptRuns:
             most_calls=settings.calls,
             wall_seconds=settings.wall_seconds,
             client=asked.client,
+            peer=asked.peer,
             session=asked.session,
             trace=asked.trace,
             by=asked.by,

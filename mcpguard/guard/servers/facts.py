@@ -201,9 +201,8 @@ def capability_move(upstream: Upstream, move: CapabilityMove, before: Pin, after
 
 def new_listing(upstream: Upstream, found: Fields, by: Actor | None = None, **counts: int) -> Fact:
     """A server listed something else than before, or other findings were `found` in it."""
-    said = _by(by) if by else {}
-    ran = _given(artifact=upstream.artifact)
-    return Fact(RecordKind.LISTED, {**_upstream(upstream), **ran, **counts, **found, **said})
+    said = {**_given(artifact=upstream.artifact), **counts, **found, **(_by(by) if by else {})}
+    return Fact(RecordKind.LISTED, {**_upstream(upstream), **said})
 
 
 def capability_moves(upstream: Upstream, moves: Iterable[tuple[Pin, PinChange]]) -> list[Fact]:
@@ -228,6 +227,7 @@ def grant_fact(grant: Grant, decision: Decision) -> Fact:
             expires=grant.expires_at,
             must_declare=caller.must_declare,
             manage=caller.manage,
+            known_by=grant.certificate,
             why=decision.why,
             **_by(decision.by),
         ),

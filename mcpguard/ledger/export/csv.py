@@ -26,7 +26,9 @@ FIELDS: Final = (
     "reason", "outcome", "executed", "took_us", "by", "via", "why",
 )  # fmt: skip
 """The fields of a record that have a column of their own."""
-COLUMNS: Final = ("seq", "time", *FIELDS, "pruned", "chain", "hash", "record", "parent")
+LATER: Final = ("parent", "address", "certificate")
+"""Fields that got a column after the first version, and so after all others."""
+COLUMNS: Final = ("seq", "time", *FIELDS, "pruned", "chain", "hash", "record", *LATER)
 HARMLESS: Final = frozenset(ascii_letters + digits + "{[(</._#:*$%&!?~")
 """What text may begin with, besides letters and digits: no spreadsheet computes or drops it."""
 SIGNS: Final = "=+@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212-"
@@ -57,7 +59,8 @@ class Csv:
         raw = (record.raw or b"").decode(errors="replace")
         whole = _quoted(_escaped(raw)) if said else cell(raw)
         pruned = '"true"' if record.raw is None else ""
-        ours = f'{pruned},{cell(record.chain)},"{record.hash.hex()}",{whole},{cell(said.get("parent"))}'
+        later = ",".join(cell(said.get(name)) for name in LATER)
+        ours = f'{pruned},{cell(record.chain)},"{record.hash.hex()}",{whole},{later}'
         return f"{record.seq},{_time(said.get('at'))},{','.join(cells)},{ours}\r\n".encode()
 
 

@@ -20,7 +20,7 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.engine.backend import Backend, cause
 from mcpguard.store.engine.durability import Durability
 
-NEWEST: Final = "0018"
+NEWEST: Final = "0019"
 """The schema that the migrations of this version lead to."""
 _TABLE: Final = "alembic_version"
 

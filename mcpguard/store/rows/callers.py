@@ -1,4 +1,4 @@
-"""Maps callers to rows, with only a digest of each token."""
+"""Maps callers to rows, with only a digest of each token, or the name in certificates that a caller has instead."""
 
 from collections.abc import Iterable
 
@@ -27,9 +27,12 @@ def labels_of(connection: Connection, ids: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def is_taken(connection: Connection, label: str) -> bool:
-    """Tell whether a caller that was not revoked has this label."""
-    mine = (callers.c.label == label) & callers.c.revoked_at.is_(None)
+def is_taken(connection: Connection, label: str, certificate: str) -> bool:
+    """Tell whether a caller that was not revoked has this label, or this name in certificates, unless it is empty."""
+    is_same = callers.c.label == label
+    if certificate:
+        is_same |= callers.c.certificate == certificate
+    mine = is_same & callers.c.revoked_at.is_(None)
     return connection.scalar(select(callers.c.id).where(mine)) is not None
 
 
@@ -59,6 +62,7 @@ def _row(grant: Grant) -> dict[str, object]:
         "expires_at": grant.expires_at,
         "revoked_at": None,
         "revoked_by": None,
+        "certificate": grant.certificate or None,
     }
 
 
@@ -69,4 +73,4 @@ def _grant(row: RowMapping) -> Grant:
         frozenset(Effect(effect) for effect in row["effects"].split()),
     )
     caller = Caller(row["id"], row["label"], scope, row["must_declare"], row["manage"])
-    return Grant(caller, row["created_at"], row["created_by"], row["expires_at"])
+    return Grant(caller, row["created_at"], row["created_by"], row["expires_at"], row["certificate"] or "")

@@ -197,11 +197,13 @@ callers = Table(
     Column("expires_at", BigInteger),
     Column("revoked_at", BigInteger),
     Column("revoked_by", String),
-    Index("caller_shown", "digest", unique=True),
+    Column("certificate", String),
+    # A name in certificates can belong to another caller once its own is revoked, as a label can.
+    Index("caller_shown", "digest", unique=True, info={WHERE: HOLDS}),
     # A label belongs to one active caller; revoked ones keep theirs.
     Index("caller_once", "label", unique=True, info={WHERE: HOLDS}),
 )
-"""A caller with its scope and the digest of its token. Revoked ones stay."""
+"""A caller with its scope and the digest of its token, or of the name in certificates that it has instead."""
 
 holds = Table(
     "holds",

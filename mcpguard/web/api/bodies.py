@@ -239,7 +239,9 @@ class ApprovingOneBody(AboutBody):
 
 
 class GrantedBody(ApiBody):
-    """A caller to add. `expires_in`: seconds until its token expires; left out: 90 days; null: never."""
+    """A caller to add. `expires_in`: seconds until its token expires; left out: 90 days; null: never. `certificate`:
+    the name in client certificates by which it is known instead, such as `dns:agent.example`.
+    """
 
     model_config = example({"name": "builder", "servers": ["files"], "effects": ["read"], "expires_in": 86400})
 
@@ -250,6 +252,7 @@ class GrantedBody(ApiBody):
     expires_in: StrictInt | None = USUAL_SECONDS
     must_declare: StrictBool = False
     manage: StrictBool = False
+    certificate: Annotated[str, Field(max_length=510)] = ""
     why: Text = ""
 
 

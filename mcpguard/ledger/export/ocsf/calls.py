@@ -224,9 +224,11 @@ def _unclear(outcome: str | None, executed: str) -> int:
 
 
 def _from(said: Texts) -> Event:
-    """The agent, as the guard knows it, and the door it came through. No record of a call has an address."""
-    id_, door = said.get("caller"), said.get("face") or said.get("door")
+    """The agent, as the guard knows it, the door it came through, and its address where that is not this host."""
+    id_, door, address = said.get("caller"), said.get("face") or said.get("door"), said.get("address")
     endpoint = {} if id_ is None else {"uid": id_}
+    if address is not None:
+        endpoint["ip"] = address
     if door is not None:
         endpoint["svc_name"] = door
     return endpoint or {"name": UNKNOWN}

@@ -23,13 +23,16 @@ class AnonymousAnswer(ReachAnswer):
 
 
 class CallerAnswer(ReachAnswer):
-    """An agent with a token and a scope."""
+    """An agent with a token, or a name in client certificates, and a scope."""
 
     id: str
     name: str
     standing: Literal["active", "expired"]
     must_declare: bool
     manage: bool
+    certificate: Annotated[
+        str | None, Field(description="The name in client certificates by which it is known; null if it has a token.")
+    ]
     created_at: Moment
     created_by: str
     expires_at: Moment | None
@@ -39,7 +42,10 @@ class CallerAnswer(ReachAnswer):
 class NewCallerAnswer(CallerAnswer):
     """A new caller. This is the only answer that has its token."""
 
-    token: Annotated[str, Field(description="The token that the agent sends: `Authorization: Bearer mcpg_…`.")]
+    token: Annotated[
+        str | None,
+        Field(description="The token that the agent sends (`Authorization: Bearer mcpg_…`); null with `certificate`."),
+    ]
 
 
 class RevokedCallerAnswer(CallerAnswer):

@@ -27,11 +27,11 @@ def callers(guard: Guard) -> APIRouter:
 
     @router.post("", dependencies=[may(Right.ADMINISTER)], response_model=NewCallerAnswer, status_code=201)
     async def add(request: Request, body: GrantedBody) -> JSONResponse:
-        """Add a caller. Only this answer has its token."""
+        """Add a caller. Only this answer has its token, if it gets one."""
         scope = Scope(tuple(body.servers), tuple(body.tools), frozenset(body.effects))
-        wanted = CallerRequest(body.name, scope, body.expires_in, body.must_declare, body.manage)
+        wanted = CallerRequest(body.name, scope, body.expires_in, body.must_declare, body.manage, body.certificate)
         grant, token = await guard.granting.add(wanted, Decision(actor(request, guard), body.why))
-        said = guard.granting.caller_json(grant) | {"token": token}
+        said = guard.granting.caller_json(grant) | {"token": token or None}
         return JSONResponse(said, 201, headers={"cache-control": "no-store"})
 
     @router.post("/{caller}/revoke", dependencies=[may(Right.ADMINISTER)], response_model=RevokedCallerAnswer)

@@ -35,7 +35,14 @@ def caller_adding(guard: Guard, desk: Console) -> APIRouter:
         """Show the form with what was typed in it."""
         more = {"effects": BY_HARM, "times": times.CHOICES, "once": desk.single_use_forms.new_number()}
         return desk.page(
-            request, "callers", "caller_add.html", problem.status, given=given, problem=problem.sentence, **more
+            request,
+            "callers",
+            "caller_add.html",
+            problem.status,
+            given=given,
+            problem=problem.sentence,
+            certificates=guard.settings.tls.client_ca is not None,
+            **more,
         )
 
     @router.get("/callers/add", dependencies=[may(Right.ADMINISTER)])
@@ -49,7 +56,7 @@ def caller_adding(guard: Guard, desk: Console) -> APIRouter:
             by.check_widening()
             desk.single_use_forms.use(given)
             grant, token = await guard.granting.add(wanted, Decision(by, given.one("why")))
-            clients = snippets(f"{request.url.scheme}://{request.url.netloc}", token)
+            clients = snippets(f"{request.url.scheme}://{request.url.netloc}", token) if token else {}
             known = guard.granting.caller_json(grant)
             return desk.page(request, "callers", "caller_added.html", caller=known, token=token, clients=clients)
 
@@ -68,7 +75,8 @@ def _wanted(given: SentForm) -> CallerRequest:
         raise Undecidable("an effect is read, write or destructive")
     scope = Scope(_lines(given.one("servers")), _lines(given.one("tools")), frozenset(map(Effect, chosen)))
     must_declare, manage = (given.one(each) == "yes" for each in ("must_declare", "manage"))
-    return CallerRequest(given.one("name").strip(), scope, times.seconds(given.one("expires")), must_declare, manage)
+    name, certificate = given.one("name").strip(), given.one("certificate").strip()
+    return CallerRequest(name, scope, times.seconds(given.one("expires")), must_declare, manage, certificate)
 
 
 def _lines(text: str) -> tuple[str, ...]:

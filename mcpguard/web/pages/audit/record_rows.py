@@ -91,7 +91,7 @@ _CODES: Final = frozenset(
     {"entry", "upstream", "fingerprint", "observed", "approved", "approved_observed", "caller", "settings", "trace"}
     | {"chain", "key", "previous", "after", "proof", "accepted", "body_digest", "body_hmac", "hashes", "keys", "ticket"}
     | {"process", "rules", "artifact", "digest", "continues", "parent", "source", "reason", "prefixes", "user"}
-    | {"session", "token", "schema", "allowance"}
+    | {"session", "token", "schema", "allowance", "certificate"}
 )
 _NUMBERED: Final = frozenset({"first", "last", "acknowledged", "anchored", "found", "upto"})
 _LABELS: Final = {
@@ -115,6 +115,8 @@ _LABELS: Final = {
     "upstream": "Server ID",
     "v": "Schema version",
     "settings": "Settings in force",
+    "address": "Client address",
+    "certificate": "Client certificate",
     "key": "Public key",
 }
 
