@@ -4,7 +4,7 @@ A server that a program reaches directly bypasses the guard. One that the guard 
 in the same change; the others must be imported first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +65,21 @@ def guard_edit(at: ProgramStatus, reach: Reach, name: str, replaced: Iterable[Ca
     if any(each.item.label == there and each.item.place == at.place for each in at.direct):
         raise NotChanged(f"{at.place.path} has another server named {visible(there)}; choose another name with --name")
     return Edit({there: at.program.entry(reach)}, frozenset(each.item.label for each in replaced))
+
+
+def each_edit(at: ProgramStatus, reaches: Mapping[str, Reach], replaced: Iterable[Candidate]) -> Edit:
+    """Return the edit that gives the program one entry for each of these servers of the guard, by their names.
+
+    Entries of the guard that are there already go, and so do the direct entries that these stand for. Raises NotChanged
+    where another server of the program's has such a name.
+    """
+    replaced = (*replaced, *(each for each in at.replaceable if each.name in reaches))
+    taken = {each.item.label for each in (*replaced, *at.ours) if each.item.place == at.place}
+    for each in at.direct:
+        if each.item.label in reaches and each.item.label not in taken and each.item.place == at.place:
+            raise NotChanged(f"{at.place.path} has another server named {visible(each.item.label)}; rename it there")
+    put = {name: at.program.entry(reach) for name, reach in reaches.items()}
+    return Edit(put, frozenset(taken - put.keys()))
 
 
 def _place(places: tuple[ConfigFile, ...]) -> ConfigFile:

@@ -362,3 +362,48 @@ def test_by_its_address_where_a_program_can_and_with_no_token_in_its_file(desk: 
     assert connects(data, home, "windsurf", "--undo", "--yes").exit_code == 0
     assert "commands only" in refused(data, home, "claude-desktop", "--over", "http", "--yes")
     assert "would stand in" in refused(data, home, "cursor", "--over", "http", "--token-file", "x", "--yes")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("program", ["claude-code", "codex"])
+async def test_each_approved_server_gets_an_entry_of_its_own(program: str, desk: Desk, home: Path) -> None:
+    data, path = desk.guard.data_dir, place(program, home).path
+    desk.approved()
+    assert connects(data, home, program, "--yes").exit_code == 0
+    before = path.read_bytes()
+    shown = connects(data, home, program, "--each", "--yes")
+    assert shown.exit_code == 0, shown.output
+    found = entries(program, home)
+    assert "mcpguard" not in found, "else each tool would be there twice"
+    entry = found["notes"]
+    assert entry["args"][-4:] == ["--face", "transparent", "--only", "notes"]
+    parameters = StdioServerParameters(
+        command=entry["command"], args=entry["args"], env={"PYTHONPATH": str(ROOT)} | entry.get("env", {})
+    )
+    async with stdio_client(parameters) as (reads, writes), ClientSession(reads, writes) as session:
+        await session.initialize()
+        assert "read_note" in {each.name for each in (await session.list_tools()).tools}
+    assert connects(data, home, program, "--undo", "--yes").exit_code == 0
+    assert path.read_bytes() == before
+
+
+def test_entries_by_the_guards_address_lead_to_one_server_each(desk: Desk, home: Path) -> None:
+    desk.approved()
+    assert connects(desk.guard.data_dir, home, "cursor", "--each", "--over", "http", "--yes").exit_code == 0
+    assert entries("cursor", home)["notes"]["url"] == f"{desk.guard.url}/mcp/only/notes"
+
+
+def test_a_server_of_the_same_name_that_the_guard_has_not_is_kept(desk: Desk, home: Path) -> None:
+    desk.approved()
+    path = place("cursor", home).path
+    path.write_text(json.dumps({"mcpServers": {"notes": {"command": "other-notes"}}}))
+    said = refused(desk.guard.data_dir, home, "cursor", "--each", "--yes")
+    assert "another server named notes" in said
+
+
+def test_without_an_approved_server_there_is_no_entry_to_write(desk: Desk, home: Path) -> None:
+    assert "no server is approved" in refused(desk.guard.data_dir, home, "cursor", "--each", "--yes")
+
+
+def test_without_a_guard_nobody_knows_what_is_approved(home: Path, data: Path) -> None:
+    assert "no guard answers" in refused(data, home, "cursor", "--each", "--yes")

@@ -41,6 +41,8 @@ class WantedEntry:
     face: ShownFace = ShownFace.GUARD
     token_file: Path | None = None
     config: Path | None = None
+    only: str = ""
+    """The one server that the entry is for; empty for the guard itself."""
 
 
 def reach(program: AgentProgram, wanted: WantedEntry, found: LoadedSettings, guard: GuardClient) -> Reach:
@@ -55,6 +57,8 @@ def reach(program: AgentProgram, wanted: WantedEntry, found: LoadedSettings, gua
             "over http the token itself would stand in the program's file; use --over stdio", param_hint="--token-file"
         )
     url = guard.get(f"{API}/status")["console"] + "/mcp"
+    if wanted.only:
+        return Reach(url=f"{url}/only/{wanted.only}")
     return Reach(url=f"{url}/all?separator={program.separator}" if wanted.face is ShownFace.DIRECT else url)
 
 
@@ -72,5 +76,7 @@ def _words(program: AgentProgram, wanted: WantedEntry, found: LoadedSettings) ->
     if config is not None:
         yield from ("--config", str(config.absolute()))
     yield from ("--data-dir", str(found.settings.data_dir))  # the default depends on an environment, and whose?
-    if wanted.face is ShownFace.DIRECT:
+    if wanted.only:
+        yield from ("--face", "transparent", "--only", wanted.only)
+    elif wanted.face is ShownFace.DIRECT:
         yield from ("--face", wanted.face.value, "--separator", program.separator)

@@ -6,15 +6,17 @@ Rules kept here:
 3. A file that cannot be parsed stays unchanged; the entry that it would need is printed instead.
 """
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mcpguard.agents.backups import Backups
-from mcpguard.agents.candidates import Candidate
+from mcpguard.agents.candidates import Candidate, GuardedServers
+from mcpguard.agents.editing.edit import Edit
 from mcpguard.agents.file_changes import carry_out, plan_change, plan_undo, refuse_modified
-from mcpguard.agents.guard_entry import ProgramStatus, guard_edit, program_status
+from mcpguard.agents.guard_entry import ProgramStatus, each_edit, guard_edit, program_status
 from mcpguard.agents.programs import PROGRAMS
 from mcpguard.app.places import agent_backups
 from mcpguard.cli.agents.client_entry import ConnectOver, ShownFace, WantedEntry, reach
@@ -31,7 +33,7 @@ from mcpguard.cli.agents.connect_dialogue import (
 )
 from mcpguard.cli.agents.known_servers import guarded_by
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings
-from mcpguard.cli.shared.guard_client import GuardClient
+from mcpguard.cli.shared.guard_client import API, GuardClient
 
 Which = Annotated[
     str | None, typer.Argument(metavar="PROGRAM", help="The program; without one, the status of each is printed.")
@@ -56,6 +58,9 @@ def connect(
     replace: Replace = None,
     *,
     name: Annotated[str, typer.Option(metavar="NAME", help="The name of the guard in the file.")] = "mcpguard",
+    each: Annotated[
+        bool, typer.Option("--each", help="One entry for each approved server, under its own name, not one for all.")
+    ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Undo the last change.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the change, and do nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Make the change without asking.")] = False,
@@ -82,13 +87,19 @@ def connect(
         show_taking_back(which, change, output)
     else:
         at = program_status(which, home_of(home), project.resolve(), guarded)
-        by = reach(which, WantedEntry(over, face, token_file, config), found, guard)
+        wanted = WantedEntry(over, face, token_file, config)
+        some = _approved(guard, guarded) if each else ("",)
+        reaches = {server: reach(which, dataclasses.replace(wanted, only=server), found, guard) for server in some}
         replaced = _replaced(at, replace, asking=not (yes or dry_run))
-        edit = run_or_exit(lambda: guard_edit(at, by, name, replaced))
+
+        def edit_of(at: ProgramStatus) -> Edit:
+            return each_edit(at, reaches, replaced) if each else guard_edit(at, reaches[""], name, replaced)
+
+        edit = run_or_exit(lambda: edit_of(at))
         change = run_or_exit(lambda: plan_change(at.place, edit), lambda: tell_snippet(at, edit))
         # The edit was made up from an earlier look at the file than the change was planned from.
         now = program_status(which, home_of(home), project.resolve(), guarded)
-        if run_or_exit(lambda: guard_edit(now, by, name, replaced)) != edit:
+        if run_or_exit(lambda: edit_of(now)) != edit:
             run_or_exit(lambda: refuse_modified(change.path))
         show_change(at, change, edit, output)
     if dry_run or change.after == change.before:
@@ -97,6 +108,16 @@ def connect(
         raise typer.Exit(1)
     run_or_exit(lambda: carry_out(change, backups))
     tell_left(which, change, backups)
+
+
+def _approved(guard: GuardClient, guarded: GuardedServers) -> tuple[str, ...]:
+    """The names of the approved servers. Exits with 1 if there are none, or no guard to ask."""
+    guard.get(f"{API}/status")  # says what to do where no guard runs
+    names = tuple(name for name, standing in guarded.standings.items() if standing == "approved")
+    if not names:
+        typer.echo("mcpguard: no server is approved, so there is no entry to write; nothing was changed", err=True)
+        raise typer.Exit(1)
+    return names
 
 
 def _replaced(at: ProgramStatus, replace: bool | None, *, asking: bool) -> tuple[Candidate, ...]:
