@@ -6,7 +6,7 @@ from typing import Any
 
 import structlog
 
-from mcpguard.settings.model import Log
+from mcpguard.settings.guard_groups import Log
 from mcpguard.text.visible import visible
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}

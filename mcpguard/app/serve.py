@@ -26,8 +26,9 @@ from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.admission import DeclarationSource, from_file
 from mcpguard.guard.trust.confirmed_settings import BY_THE_START
 from mcpguard.settings.entries.servers import DeclaredServers
+from mcpguard.settings.guard_groups import Log
 from mcpguard.settings.load import LoadedSettings
-from mcpguard.settings.model import Log, Settings
+from mcpguard.settings.model import Settings
 from mcpguard.settings.problems import SettingsError
 from mcpguard.upstreams.process.orphans import keep_sweeping, sweep_all
 from mcpguard.web.gate.peer import keep_orphans

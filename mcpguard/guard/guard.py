@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mcpguard.catalog.catalog import Catalog
@@ -11,6 +12,7 @@ from mcpguard.domain.clock import Clock
 from mcpguard.domain.decisions import Actor
 from mcpguard.domain.json import SettingValue
 from mcpguard.domain.reasons import Reason
+from mcpguard.guard.audit.approved_servers import ApprovedServers
 from mcpguard.guard.audit.audit_log import AuditLog
 from mcpguard.guard.audit.call_numbers import CallNumbers
 from mcpguard.guard.audit.exports import AuditExports
@@ -47,6 +49,7 @@ from mcpguard.guard.traffic.events import CallEvents
 from mcpguard.guard.traffic.tallies import Tallies
 from mcpguard.guard.trust.confirmed_settings import ConfirmedSettings
 from mcpguard.ledger.anchoring import Anchoring
+from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.store.engine.store import Store
 
@@ -113,9 +116,12 @@ class LogProof:
 
 
 class Guard:
-    """The guard as its doors see it. `tls`: the certificate that they show on the network, if they do."""
+    """The guard as its doors see it. `tls`: the certificate that they show on the network, if they do; `public_url`:
+    where others reach it, once it listens.
+    """
 
     tls: TlsStatus | None = None
+    public_url: str = ""
 
     def __init__(
         self,
@@ -177,6 +183,16 @@ class Guard:
         self._store = store
         self._ledger = ledger
         self.facts = facts
+
+    @cached_property
+    def approved_servers(self) -> ApprovedServers:
+        """The servers that agents may call now, with what was approved of each."""
+        return ApprovedServers(self.servers, self.auditing)
+
+    @property
+    def signing_key(self) -> SigningKey:
+        """The key that signs the audit log now."""
+        return self._ledger.chain.key
 
     @property
     def catalog(self) -> Catalog:

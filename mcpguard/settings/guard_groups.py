@@ -3,14 +3,14 @@
 import re
 from math import ceil
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from mcpguard.settings.address import is_on_loopback, listen_address
-from mcpguard.settings.fields import DefaultIs, Restart
+from mcpguard.settings.fields import DefaultIs, Live, Restart
 from mcpguard.settings.group import Group
-from mcpguard.settings.trust import AtLeast, Destination, lower_is_stricter
+from mcpguard.settings.trust import AtLeast, Destination, Off, lower_is_stricter
 from mcpguard.settings.values import absolute_path, none_if_empty
 
 _MIB: Final = 1024 * 1024
@@ -55,6 +55,16 @@ def safe_to_listen(address: str, info: ValidationInfo) -> str:
             " the network unencrypted; set tls.certificate and tls.key, or name the proxies before it (proxies)"
         )
     return address
+
+
+class RegistrySettings(Group):
+    """The approved servers, in the form of the MCP registry's API, at `/registry`."""
+
+    enabled: Annotated[bool, Restart] = False
+    """Whether programs with a token can list the approved servers at `/registry/v0.1/servers`."""
+
+    public: Annotated[bool, Off, Restart] = False
+    """Whether they can do so without a token. Whoever reaches the guard sees the names of servers and tools then."""
 
 
 class LimitSettings(Group):
@@ -187,8 +197,28 @@ class SandboxSettings(Group):
     """Maximum number of open files per process."""
 
 
+class Log(Group):
+    """The program's own log on standard error; not the audit log."""
+
+    level: Annotated[Literal["auto", "debug", "info", "warning", "error"], Live] = "auto"
+    """Minimum severity; `auto` is `warning` on a terminal and `info`, with every request, elsewhere."""
+
+    format: Annotated[Literal["auto", "console", "json"], Restart] = "auto"
+    """Format of log lines; `auto` is `console` on a terminal and `json` elsewhere."""
+
+
 LONGEST: Final = 2048
 _URL: Final = re.compile(r"https?://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?(?:/[!-~]*)?")
+
+
+def base_url(url: str | None) -> str | None:
+    """Check that a URL is a scheme and a host, with nothing after it."""
+    found = None if url is None else _URL.fullmatch(url.removesuffix("/"))
+    if url is None:
+        return None
+    if found is None or url.removesuffix("/").count("/") != 2:
+        raise ValueError("must be a URL such as https://guard.example, without path, user, query or fragment")
+    return url.removesuffix("/")
 
 
 def _endpoint(url: str | None) -> str | None:

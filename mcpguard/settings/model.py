@@ -29,18 +29,21 @@ from mcpguard.settings.call_groups import (
     ReplySettings,
     ScreeningSettings,
 )
-from mcpguard.settings.fields import DefaultIs, Live, Restart, public_values
+from mcpguard.settings.fields import DefaultIs, Restart, public_values
 from mcpguard.settings.group import Group
 from mcpguard.settings.guard_groups import (
     LimitSettings,
+    Log,
     PeopleSettings,
+    RegistrySettings,
     RetentionSettings,
     SandboxSettings,
     Telemetry,
     TlsSettings,
+    base_url,
     safe_to_listen,
 )
-from mcpguard.settings.trust import Each, Networks
+from mcpguard.settings.trust import Destination, Each, Networks
 from mcpguard.settings.values import database_url, none_if_empty, nonempty_path, resolve_path
 
 MIB: Final = 1024 * 1024
@@ -106,16 +109,6 @@ class Audit(Group):
 
     probe_seconds: Annotated[float, Field(gt=0), Restart] = 1.0
     """Retry interval in seconds while the audit log cannot be written and calls are refused."""
-
-
-class Log(Group):
-    """The program's own log on standard error; not the audit log."""
-
-    level: Annotated[Literal["auto", "debug", "info", "warning", "error"], Live] = "auto"
-    """Minimum severity; `auto` is `warning` on a terminal and `info`, with every request, elsewhere."""
-
-    format: Annotated[Literal["auto", "console", "json"], Restart] = "auto"
-    """Format of log lines; `auto` is `console` on a terminal and `json` elsewhere."""
 
 
 class Upstreams(Group):
@@ -204,6 +197,11 @@ class Settings(Group):
     hosts: Annotated[tuple[Annotated[str, AfterValidator(host_header)], ...], Each, Restart] = ()
     """Further accepted `Host` headers, as `host` or `host:port`, with `https://` where a proxy terminates TLS."""
 
+    public_url: Annotated[
+        str | None, BeforeValidator(none_if_empty), AfterValidator(base_url), Destination, DefaultIs("its own"), Restart
+    ] = None
+    """Address under which others reach the guard, such as `https://guard.example`; the registry names servers by it."""
+
     data_dir: Annotated[
         Path,
         BeforeValidator(nonempty_path),
@@ -275,6 +273,9 @@ class Settings(Group):
 
     telemetry: Telemetry = Field(default_factory=Telemetry)
     """Tracing of calls. Spans name servers, capabilities and ids; they contain no arguments, responses or tokens."""
+
+    registry: RegistrySettings = Field(default_factory=RegistrySettings)
+    """The approved servers, in the form of the MCP registry's API, at `/registry`."""
 
     limits: LimitSettings = Field(default_factory=LimitSettings)
     """Limits for connections, sessions and messages."""

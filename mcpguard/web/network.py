@@ -16,6 +16,7 @@ from mcpguard.web.gate.requests import Requests
 from mcpguard.web.gate.security import BodyLimit, Headers, Hosts
 from mcpguard.web.health import health
 from mcpguard.web.lazy_app import LazyApp
+from mcpguard.web.registry_api import RegistryApi, is_of_registry
 from mcpguard.web.request_shares import RequestShares
 from mcpguard.web.split_app import SplitApp
 
@@ -35,5 +36,7 @@ def network_app(guard: Guard, api: Api, hosts: OwnHosts, new_id: Ids) -> ASGIApp
     limits = guard.settings.limits
     shares = Shares(limits.of_person, limits.of_people)
     both = RequestShares(SplitApp(api, is_of_programs, app), shares, guard.tallies)
-    known = Credentials(both, guard.people, guard.tallies)
+    known: ASGIApp = Credentials(both, guard.people, guard.tallies)
+    if guard.settings.registry.enabled:
+        known = SplitApp(RegistryApi(guard), is_of_registry, known)
     return Requests(Headers(Hosts(BodyLimit(known, limits.body_bytes), hosts)), "network", new_id)

@@ -10,6 +10,9 @@ WriteFile = Callable[[str], Path]
 SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "listen": ("127.0.0.1:1", "[::1]:2", "localhost:3"),
     "hosts": (["a.example"], ["b.example:8080", "[::1]:80"], []),
+    "public_url": ("https://a.example", "https://b.example", "https://c.example"),
+    "registry.enabled": (False, True, False),
+    "registry.public": (True, False, True),
     "tls.client_ca": ("/srv/a.pem", "/srv/b.pem", "/srv/c.pem"),
     "proxies": (["10.0.0.5/32"], ["10.0.0.0/8"], ["192.0.2.1/32"]),
     "tls.certificate": ("/srv/a.pem", "/srv/b.pem", "/srv/c.pem"),

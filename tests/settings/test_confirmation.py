@@ -61,6 +61,8 @@ VALUES = st.fixed_dictionaries(
         "screening.mode": st.sampled_from(SCREENING),
         "screening.resemblance": st.sampled_from(["on", "off"]),
         "telemetry.otlp_endpoint": st.sampled_from([None, "http://a/", "http://b/"]),
+        "public_url": st.sampled_from([None, "http://a", "http://b"]),
+        "registry.public": st.booleans(),
         "holds.calls": st.lists(
             st.sampled_from(["any", "any of a", "write", "write of b by c"]), max_size=3, unique=True
         ),
@@ -114,8 +116,8 @@ def permitted(values: dict[str, SettingValue]) -> set[object]:
         "arguments.secrets": "note",
         "screening.resemblance": "off",
     }
-    words = {*loose.items(), ("anonymous.enabled", True)} & {*_plain(values)}
-    sent = {("telemetry.otlp_endpoint", each) for each in [values["telemetry.otlp_endpoint"]] if each}
+    words = {*loose.items(), ("anonymous.enabled", True), ("registry.public", True)} & {*_plain(values)}
+    sent = {(key, values[key]) for key in ("telemetry.otlp_endpoint", "public_url") if values[key]}
     looseness = SCREENING.index(str(values["screening.mode"]))
     unscreened = {("screening.mode", each) for each in SCREENING[looseness:-1]}
     return reached | listed | counted | words | unscreened | sent | _unheld(values)

@@ -10,8 +10,9 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from mcpguard.settings.environment import RESERVED
 from mcpguard.settings.fields import Applies, Leaf, groups, leaves, public_values
+from mcpguard.settings.guard_groups import Log
 from mcpguard.settings.layer import nest_keys
-from mcpguard.settings.model import Audit, Log, Settings, StoreSettings
+from mcpguard.settings.model import Audit, Settings, StoreSettings
 from tests.settings.samples import SAMPLES
 
 LEAVES = leaves(Settings)
@@ -47,6 +48,8 @@ def test_these_settings_carry_trust_and_take_effect_at_a_start_only() -> None:
         "code.enabled",
         "hosts",
         "proxies",
+        "public_url",
+        "registry.public",
         "retention.body_days",
         "retention.database_bytes",
         "retention.record_days",

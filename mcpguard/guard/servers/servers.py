@@ -14,6 +14,7 @@ from mcpguard.domain.servers.listings import Listing
 from mcpguard.domain.servers.news import News, ResourceUpdated
 from mcpguard.domain.servers.pins import Pin
 from mcpguard.domain.servers.standing import UpstreamStanding
+from mcpguard.domain.servers.upstreams import Upstream
 from mcpguard.guard.servers.argument_checks import CallArgumentChecks
 from mcpguard.guard.servers.first_connections import FirstConnections
 from mcpguard.guard.servers.intake import Intake
@@ -62,6 +63,10 @@ class Servers:
     def every(self) -> tuple[ServerState, ...]:
         """All servers, whatever their status."""
         return tuple(self._registry)
+
+    def ever(self) -> tuple[Upstream, ...]:
+        """Every server that there is or was."""
+        return self._registry.ever()
 
     def knows(self, name: str) -> bool:
         return self._registry.find(name) is not None

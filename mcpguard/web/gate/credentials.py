@@ -72,11 +72,17 @@ class Credentials:
             raise _Turned(400, "more than one credential; send exactly one", "credential")
         if not given:
             return self._people.by_session(cookies[0]) if cookies else None
-        found = _BEARER.fullmatch(given[0])
-        principal = None if found is None else self._people.by_token(found[1])
+        token = bearer_of(given[0])
+        principal = None if token is None else self._people.by_token(token)
         if principal is None:
             raise _Turned(401, "invalid API token; send Authorization: Bearer mcpo_…", "credential")
         return principal
+
+
+def bearer_of(header: str) -> str | None:
+    """Return the token in an Authorization header; None where it has none."""
+    found = _BEARER.fullmatch(header)
+    return None if found is None else found[1]
 
 
 def _check_origin(scope: Scope, headers: Headers, *, with_cookie: bool) -> None:
