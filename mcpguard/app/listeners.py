@@ -147,8 +147,7 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
                     for server, bound in servers:
                         serving.start_soon(server.keep, bound, name=f"listener {bound.getsockname()}")
                     try:
-                        guard.setting_up.console = url = hosts.url
-                        guard.public_url = settings.public_url or url
+                        guard.setting_up.console = guard.public_url = url = settings.public_url or hosts.url
                         yield ListenAddresses(url, ours, theirs, door, streams, certificate)
                     finally:
                         door.close()

@@ -200,7 +200,7 @@ class Settings(Group):
     public_url: Annotated[
         str | None, BeforeValidator(none_if_empty), AfterValidator(base_url), Destination, DefaultIs("its own"), Restart
     ] = None
-    """Address under which others reach the guard, such as `https://guard.example`; the registry names servers by it."""
+    """Address under which people and agents reach the guard, for links and the registry: `https://guard.example`."""
 
     data_dir: Annotated[
         Path,
