@@ -29,6 +29,8 @@ from mcpguard.store.files.keyfiles import remove, sync_folder
 
 _LOCK: Final = "lock"
 _NEW: Final = 0o600
+_NEW_FOR_EVERYBODY: Final = 0o644
+_NEW_FOLDER: Final = 0o755
 
 
 class NotChanged(Exception):
@@ -46,11 +48,13 @@ class FileChange:
     number: int | None = None
     whole: bool = True
     """Whether undoing restores the whole file, not only the guard's own members."""
+    for_everybody: bool = False
+    """Whether a new file is readable by every account, and missing folders are created: a file of the system."""
 
 
-def plan_change(place: ConfigFile, edit: Edit) -> FileChange:
+def plan_change(place: ConfigFile, edit: Edit, *, for_everybody: bool = False) -> FileChange:
     """Return the change that the edit would make. Raises NotChanged."""
-    path = _real(place.path)
+    path = place.path if for_everybody else _real(place.path)
     place = replace(place, path=path)
     before = _read(place)
     try:
@@ -62,7 +66,7 @@ def plan_change(place: ConfigFile, edit: Edit) -> FileChange:
     done = BackedUpChange(
         path, place.keys, place.form, None if before is None else digest(before), digest(after), edit.put, was
     )
-    return FileChange(path, before, after, done)
+    return FileChange(path, before, after, done, for_everybody=for_everybody)
 
 
 def plan_undo(backups: Backups) -> FileChange:
@@ -117,6 +121,8 @@ def carry_out(change: FileChange, backups: Backups) -> None:
 def _written(change: FileChange) -> None:
     """Replace the old file with the new one."""
     assert change.after is not None  # noqa: S101 - else it is removed
+    if change.for_everybody:
+        _make_folder(change.path.parent)
     handle, name = tempfile.mkstemp(prefix=f".{change.path.name}.", dir=change.path.parent)
     try:
         with os.fdopen(handle, "wb") as made:
@@ -131,10 +137,18 @@ def _written(change: FileChange) -> None:
     sync_folder(change.path.parent)
 
 
+def _make_folder(folder: Path) -> None:
+    """Make the folder and those above it, where there is none, readable by everybody whatever the umask says."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir()
+        folder.chmod(_NEW_FOLDER)
+
+
 def _as_before(change: FileChange, handle: int) -> None:
     """Give the new file the mode and owner of the old one."""
     if change.before is None:
-        os.fchmod(handle, _NEW)
+        os.fchmod(handle, _NEW_FOR_EVERYBODY if change.for_everybody else _NEW)
         return
     found = change.path.stat()
     if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):

@@ -1,4 +1,4 @@
-"""One change to a file: the server entries that are added and those that are removed.
+"""One change to a file: the members that are added, such as entries of servers, and those that are removed.
 
 Rules kept here:
 1. Everything else stays, byte for byte: comments, order, blanks, line ends.
@@ -16,14 +16,14 @@ from mcpguard.agents.config_files import Unclear, parse_file
 from mcpguard.agents.editing import json_text, toml_text
 from mcpguard.agents.editing.understanding import FileNotUnderstood
 from mcpguard.agents.jsonc import BOM
-from mcpguard.agents.program import EVERY, ConfigFile, Entry, FileForm
+from mcpguard.agents.program import EVERY, ConfigFile, FileForm
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
     """Members by their names: those to add, at the end or in place of an old one, and those to remove."""
 
-    put: Mapping[str, Entry] = field(default_factory=dict, repr=False)
+    put: Mapping[str, object] = field(default_factory=dict, repr=False)
     take: frozenset[str] = frozenset()
 
 
@@ -59,7 +59,7 @@ def expected_content(before: Mapping[str, Any], keys: tuple[str, ...], edit: Edi
             at = at[key]
         for name in edit.take:
             at.pop(name, None)
-        at.update({name: dict(entry) for name, entry in edit.put.items()})
+        at.update(deepcopy(dict(edit.put)))
     return after
 
 

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from mcpguard.agents.editing.understanding import FileNotUnderstood
 from mcpguard.agents.jsonc import without_commas, without_comments
-from mcpguard.agents.program import Entry
 
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _LINE_END: Final = re.compile(r"[ \t]*(?:\r?\n|\Z)")
@@ -40,7 +39,7 @@ class _Object:
         return next((each for each in self.members if each.name == name), None)
 
 
-def put_member(text: str, keys: tuple[str, ...], name: str, entry: Entry) -> str:
+def put_member(text: str, keys: tuple[str, ...], name: str, entry: object) -> str:
     """Return the text with the member in the object at the keys; missing objects on the way are created."""
     if not without_comments(text).strip():
         return text + json.dumps(_nested((*keys, name), entry), indent=_UNIT, ensure_ascii=False) + "\n"
@@ -94,14 +93,14 @@ def _span(text: str, begin: int, end: int, *, first: bool) -> tuple[int, int]:
     return line, end
 
 
-def _nested(keys: tuple[str, ...], entry: Entry) -> dict[str, Any]:
-    made: dict[str, Any] = dict(entry)
+def _nested(keys: tuple[str, ...], entry: object) -> Any:  # noqa: ANN401 - JSON of any kind
+    made = entry
     for key in reversed(keys):
         made = {key: made}
     return made
 
 
-def _added(text: str, at: _Object, key: str, value: Entry) -> str:
+def _added(text: str, at: _Object, key: str, value: object) -> str:
     """Return the text with a new member at the end of the object, in the style of its other members."""
     kept = at.begin + 1 + len(text[at.begin + 1 : at.end - 1].rstrip(" \t\r\n"))
     if not at.members:
@@ -120,7 +119,7 @@ def _added(text: str, at: _Object, key: str, value: Entry) -> str:
     return f"{text[:last]},{text[last:kept]}{member}{text[kept:]}"
 
 
-def _member(text: str, key: str, value: Entry, indent: str | None) -> str:
+def _member(text: str, key: str, value: object, indent: str | None) -> str:
     """Return a member with the line break or blank before it."""
     begin = " " if indent is None else _newline(text) + indent
     return f"{begin}{json.dumps(key, ensure_ascii=False)}: {_written(text, value, indent)}"
@@ -132,11 +131,11 @@ def _own_line(text: str, at: _Object) -> str | None:
     return _indent(text, begin) if "\n" in text[at.begin : begin] else None
 
 
-def _replaced(text: str, at: _Object, member: _Member, value: Entry) -> str:
+def _replaced(text: str, at: _Object, member: _Member, value: object) -> str:
     return text[: member.value] + _written(text, value, _own_line(text, at)) + text[member.end :]
 
 
-def _written(text: str, value: Entry, indent: str | None) -> str:
+def _written(text: str, value: object, indent: str | None) -> str:
     """Return the value in the file's style; on one line where its neighbours are."""
     if indent is None:
         return json.dumps(value, ensure_ascii=False)

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from mcpguard.agents.editing.understanding import FileNotUnderstood
-from mcpguard.agents.program import Entry
 
 _BARE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
-def put_member(text: str, keys: tuple[str, ...], name: str, entry: Entry) -> str:
+def put_member(text: str, keys: tuple[str, ...], name: str, entry: object) -> str:
     """Return the text with this table at its end, and without an earlier one of the same name."""
+    if not isinstance(entry, Mapping):
+        raise FileNotUnderstood("would need a member that is no table")
     end = "\r\n" if "\r\n" in text else "\n"
     left = remove_member(text, keys, name)
     if left and not left.endswith("\n"):
@@ -77,14 +78,16 @@ def _head(line: str) -> tuple[str, ...] | None:
     return tuple(path)
 
 
-def _written(path: tuple[str, ...], entry: Entry) -> Iterator[str]:
-    yield f"[{'.'.join(map(_key, path))}]"
+def _written(path: tuple[str, ...], entry: Mapping[str, object]) -> Iterator[str]:
     below = {key: value for key, value in entry.items() if isinstance(value, Mapping)}
+    if len(below) < len(entry) or not entry:
+        yield f"[{'.'.join(map(_key, path))}]"
     for key, value in entry.items():
         if key not in below:
             yield f"{_key(key)} = {_value(value)}"
-    for key, members in below.items():
-        yield ""
+    for number, (key, members) in enumerate(below.items()):
+        if number or len(below) < len(entry):
+            yield ""
         yield from _written((*path, key), members)
 
 
@@ -100,6 +103,8 @@ def _value(value: object) -> str:
             return json.dumps(value)
         case list() | tuple():
             return f"[{', '.join(map(_value, value))}]"
+        case Mapping():
+            return f"{{ {', '.join(f'{_key(str(key))} = {_value(each)}' for key, each in value.items())} }}"
         case _:
             raise FileNotUnderstood("cannot hold this value, because TOML has no such type")
 

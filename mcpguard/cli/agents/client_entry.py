@@ -1,22 +1,17 @@
 """The entry by which a program on this host reaches the guard: a command that locates the guard, or its address."""
 
-import os
-import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
 
 import typer
 
 from mcpguard.agents.program import AgentProgram, Reach
 from mcpguard.cli.shared.guard_client import API, GuardClient
+from mcpguard.cli.shared.stdio_command import stdio_command
 from mcpguard.relay.credential import TOKEN_FILE
 from mcpguard.settings.load import LoadedSettings
-
-_CONFIG: Final = "MCPGUARD_CONFIG"
 
 
 class ConnectOver(StrEnum):
@@ -49,7 +44,8 @@ def reach(program: AgentProgram, wanted: WantedEntry, found: LoadedSettings, gua
     """The command or address for the entry. Exits with 2 if the program cannot use it."""
     if wanted.over is ConnectOver.STDIO:
         token = {TOKEN_FILE: str(wanted.token_file.absolute())} if wanted.token_file else {}
-        return Reach((*this_command(), *_words(program, wanted, found)), token)
+        command = stdio_command(wanted.config, found.settings.data_dir)
+        return Reach((*command, *_face(program, wanted)), token)
     if not program.http:
         raise typer.BadParameter(f"{program.title} starts commands only", param_hint="--over")
     if wanted.token_file:
@@ -62,20 +58,7 @@ def reach(program: AgentProgram, wanted: WantedEntry, found: LoadedSettings, gua
     return Reach(url=f"{url}/all?separator={program.separator}" if wanted.face is ShownFace.DIRECT else url)
 
 
-def this_command() -> tuple[str, ...]:
-    """The command that starts this program, wherever it was started from."""
-    called = Path(sys.argv[0])
-    if called.name in ("mcpguard", "mcpguard.exe"):
-        return (str(Path(shutil.which(str(called)) or called).absolute()),)
-    return sys.executable, "-m", "mcpguard"
-
-
-def _words(program: AgentProgram, wanted: WantedEntry, found: LoadedSettings) -> Iterator[str]:
-    yield "stdio"
-    config = wanted.config or (Path(os.environ[_CONFIG]) if _CONFIG in os.environ else None)
-    if config is not None:
-        yield from ("--config", str(config.absolute()))
-    yield from ("--data-dir", str(found.settings.data_dir))  # the default depends on an environment, and whose?
+def _face(program: AgentProgram, wanted: WantedEntry) -> Iterator[str]:
     if wanted.only:
         yield from ("--face", "transparent", "--only", wanted.only)
     elif wanted.face is ShownFace.DIRECT:

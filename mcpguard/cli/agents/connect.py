@@ -31,9 +31,9 @@ from mcpguard.cli.agents.connect_dialogue import (
     tell_left,
     tell_snippet,
 )
-from mcpguard.cli.agents.known_servers import guarded_by
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings
 from mcpguard.cli.shared.guard_client import API, GuardClient
+from mcpguard.cli.shared.known_servers import guarded_by
 
 Which = Annotated[
     str | None, typer.Argument(metavar="PROGRAM", help="The program; without one, the status of each is printed.")

@@ -27,10 +27,10 @@ from mcpguard.cli.agents.import_report import (
     print_results,
     tell_of_files,
 )
-from mcpguard.cli.agents.known_servers import guarded_by
 from mcpguard.cli.servers.secret_files import NotKept, keep_secrets, remove_secrets
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings
 from mcpguard.cli.shared.guard_client import SERVERS, GuardClient, GuardProblem
+from mcpguard.cli.shared.known_servers import guarded_by
 from mcpguard.cli.shared.options import Confining
 from mcpguard.codec.names import is_unambiguous_name
 from mcpguard.domain.servers.launches import Profile, StdioLaunch
