@@ -40,6 +40,10 @@ COMMANDS: Final = {
         "agents.import_servers:importing",
         "Find the servers that agents on this host reach directly, and add the chosen ones, in quarantine.",
     ),
+    "lockdown": CommandEntry(
+        "lockdown.lockdown:lockdown",
+        "Make what an administrator deploys so that the guard is the only way to MCP servers for a program.",
+    ),
     "scan": CommandEntry(
         "servers.scan:scan",
         'Inspect definitions, one JSON object a line: {"server": NAME, "tool": {…}} or a tool by itself.',

@@ -14,8 +14,8 @@ PACKAGE = ROOT / "mcpguard"
 MOST = 20
 WRITTEN = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
-NOT_OURS = {"config/gitleaks.toml", "config.toml"}
-"""Files of other projects: one from which something was made, and that of Codex."""
+NOT_OURS = {"config/gitleaks.toml", "config.toml", "requirements.toml", "/etc/codex/requirements.toml"}
+"""Files of other projects: one from which something was made, and those of Codex."""
 
 
 def folders() -> dict[str, list[str]]:

@@ -311,6 +311,7 @@ COMMANDS: Mapping[str, str] = {
             "operator list",
             "connect",
             "doctor",
+            "lockdown",
             "scan",
             "search",
             "server list",

@@ -1,0 +1,1 @@
+"""What lockdown deploys, for each program and system."""
