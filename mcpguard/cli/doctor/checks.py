@@ -20,6 +20,7 @@ from mcpguard.cli.doctor.finding import DoctorFinding, notice
 from mcpguard.cli.doctor.guard import running
 from mcpguard.cli.doctor.launches import launches
 from mcpguard.cli.doctor.machine import machine, open_files
+from mcpguard.cli.doctor.only_way import only_way
 from mcpguard.cli.doctor.permissions import above, accounts, data_dir, keys, secrets
 from mcpguard.cli.doctor.servers import servers
 from mcpguard.domain.errors import GuardError
@@ -50,6 +51,7 @@ CHECKS: Final = (
     Check("launches", "what servers need", (launches,)),
     Check("configuration", "the configuration", (configuration, file)),
     Check("anonymous", "anonymous access", (anonymous, listen)),
+    Check("lockdown", "ways around the guard", (only_way,)),
     Check("tls", "TLS", (certificate,)),
     Check("permissions", "permissions", (accounts, data_dir, above, keys, secrets)),
     Check("clock", "the clock", (clock,)),
