@@ -36,7 +36,7 @@ def _files(wish: LockdownWish, system: TargetSystem) -> tuple[SystemFile, ...]:
 PROGRAM = LockableProgram(
     name="claude-code",
     title="Claude Code",
-    checked="code.claude.com/docs/en/managed-mcp, which names v2.1.259, read on 2026-11-27",
+    checked="code.claude.com/docs/en/managed-mcp, read on 2026-11-27, and tried with 2.1.332 on Linux",
     reads=("claude-code",),
     after="start a new session of Claude Code; claude mcp list must show nothing but the guard",
     files=_files,

@@ -39,7 +39,7 @@ def _identity(reach: Reach) -> dict[str, object]:
 PROGRAM = LockableProgram(
     name="codex",
     title="Codex",
-    checked="openai/codex, mcp_requirements.rs at 2bae9d5, and #9101 and #29648, read on 2026-11-27",
+    checked="openai/codex, #9101 and #29648, read on 2026-11-27, and tried with 0.171.0 on Linux",
     reads=("codex",),
     after=f"each person adds the guard to Codex under the name {NAME}, at exactly this address or command",
     files=_files,

@@ -26,7 +26,7 @@ def _files(wish: LockdownWish, system: TargetSystem) -> tuple[SystemFile, ...]:
 PROGRAM = LockableProgram(
     name="copilot",
     title="GitHub Copilot",
-    checked="docs.github.com, enterprise managed settings, and microsoft/vscode#321870, read on 2026-11-27",
+    checked="docs.github.com, managed settings, read on 2026-11-27; read by Copilot CLI 1.0.102 on Linux",
     reads=("vscode",),
     after="restart the program; each person then adds the guard to it, at exactly this address or command",
     files=_files,

@@ -71,7 +71,9 @@ Check = Annotated[
         "--check", help="Tell what is deployed, and what still reaches servers directly; exit code 1 if anything does."
     ),
 ]
-System = Annotated[TargetSystem, typer.Option("--system", help="The system whose files are made; default: this one.")]
+System = Annotated[
+    TargetSystem | None, typer.Option("--system", help="The system whose files are made; default: this one.")
+]
 Root = Annotated[
     Path, typer.Option("--root", metavar="DIR", help="The folder that stands for the root of the file system.")
 ]
@@ -88,7 +90,7 @@ def lockdown(
     write: Write = False,
     undo: Undo = False,
     check: Check = False,
-    system: System = _HERE,
+    system: System = None,
     root: Root = Path("/"),
     project: Project = Path(),
     home: HomeFolder = None,
@@ -103,21 +105,22 @@ def lockdown(
     """
     if print_ + write + undo + check > 1:
         raise typer.BadParameter("take one of --print, --write, --undo and --check")
-    if (write or undo or check) and system is not _HERE and root == Path("/"):
+    target = system or _HERE
+    if (write or undo or check) and target is not _HERE and root == Path("/"):
         raise typer.BadParameter("is another system than this: name a folder with --root", param_hint="--system")
     which = _named(program, check=check)
     found, at = load_settings(config, data_dir=data_dir), root.absolute()
     if undo and which is not None:
-        _undo(which, system, at, found, output)
+        _undo(which, target, at, found, output)
         return
     wish = _wish(_reach(url, token_variable, config, found, stdio=stdio), registry)
     if which is None or check:
         wishes = with_and_without_token(wish) if token_variable is None else (wish,)
-        _check(which, LockdownPlace(wishes, system, at), home, project, found, output)
+        _check(which, LockdownPlace(wishes, target, at), home, project, found, output)
     elif write:
-        _write(which, wish, system, at, found, output)
+        _write(which, wish, target, at, found, output)
     else:
-        print_deployment(which, wish, system, output)
+        print_deployment(which, wish, target, output)
 
 
 def _named(name: str | None, *, check: bool) -> LockableProgram | None:
