@@ -1,3 +1,3 @@
 """A firewall between AI agents and the MCP servers they use."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
