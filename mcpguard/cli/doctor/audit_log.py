@@ -48,7 +48,7 @@ def database(evidence: DoctorEvidence) -> Iterator[DoctorFinding]:
         yield notice(
             "database.schema",
             f"{stored.place} has schema {stored.schema.found or 'none'}; this version has {stored.schema.newest}",
-            "the guard copies and upgrades it when it starts next",
+            "mcpguard serve copies and upgrades it when it starts next; mcpguard db upgrade does it now",
         )
     else:
         yield ok(

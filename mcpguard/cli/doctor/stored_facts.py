@@ -59,7 +59,7 @@ def read_stored_facts(settings: Settings) -> StoredFacts:
     if isinstance(where, Path) and not _there(where):
         return StoredFacts(place, there=False)
     try:
-        with open_offline(where) as connect, connect() as connection:
+        with open_offline(where, older=True) as connect, connect() as connection:
             return _read(connection, place)
     except (GuardError, ImportError, OSError, ValueError, LookupError, TypeError) as error:
         return StoredFacts(place, there=True, trouble=str(error) or type(error).__name__)

@@ -42,13 +42,17 @@ _OF_SEARCHES = {table.name for table in (search_blocks, search_values)}
 
 
 @contextmanager
-def open_offline(place: Place, halted: Callable[[], bool] | None = None) -> Iterator[Callable[[], Connection]]:
+def open_offline(
+    place: Place, halted: Callable[[], bool] | None = None, *, older: bool = False
+) -> Iterator[Callable[[], Connection]]:
     """Yield a function that opens reading connections to a database file or a server. `halted`: whether a long
-    statement on a file should be aborted."""
+    statement on a file should be aborted. `older`: whether the schema may be that of an older version."""
     engine = _file(place, halted) if isinstance(place, Path) else _server(place)
     try:
         with engine.connect() as connection:
             _refuse_another(connection, place_name(place))
+            if not older:
+                _refuse_older(connection, place_name(place))
         yield engine.connect
     except SQLAlchemyError as error:
         raise StoreUnavailable(f"{place_name(place)} cannot be read: {cause(error)}") from error
@@ -67,15 +71,19 @@ def place_from(text: str) -> Place:
 
 
 def _refuse_another(connection: Connection, place: str) -> None:
-    found = inspect(connection)
-    there = set(found.get_table_names())
-    missing = NEEDED - there
+    missing = NEEDED - set(inspect(connection).get_table_names())
     if missing:
         raise StoreUnavailable(f"{place} is not a database of mcpguard: it has no table {', '.join(missing)}")
-    if _OF_SEARCHES - there or {*records.columns.keys()} - {
-        column["name"] for column in found.get_columns(records.name)
-    }:
-        raise StoreUnavailable(f"{place} has the schema of an older version; upgrade it first")
+
+
+def _refuse_older(connection: Connection, place: str) -> None:
+    found = inspect(connection)
+    columns = {column["name"] for column in found.get_columns(records.name)}
+    if _OF_SEARCHES - set(found.get_table_names()) or {*records.columns.keys()} - columns:
+        raise StoreUnavailable(
+            f"{place} has the schema of an older version; upgrade it first: `mcpguard db upgrade`, or for a copy "
+            "`mcpguard db upgrade --data-dir DIR`, with it as mcpguard.db in the folder DIR"
+        )
 
 
 def _file(path: Path, halted: Callable[[], bool] | None) -> Engine:
