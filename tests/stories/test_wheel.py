@@ -139,6 +139,17 @@ def test_it_is_the_installed_program_that_runs(installed: Installed) -> None:
     assert (told.returncode, told.stdout, told.stderr) == (0, f"mcpguard {__version__}\n", "")
 
 
+def test_it_says_what_to_do_next_where_only_a_link_leads_to_its_command(installed: Installed, tmp_path: Path) -> None:
+    """As pipx and uv install it: what is on the PATH is a link into an environment that lies elsewhere."""
+    link = tmp_path / "bin" / "mcpguard"
+    link.parent.mkdir()
+    link.symlink_to(installed.bin / "mcpguard")
+    environ = {**ISOLATED, "PATH": f"{link.parent}{os.pathsep}{os.environ['PATH']}"}
+    told = run(command=("mcpguard",), cwd=installed.elsewhere, environ=environ)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "\n  mcpguard serve  " in told.stdout
+
+
 def test_it_brings_servers_to_try_it_with(installed: Installed) -> None:
     command = (str(installed.bin / "python"), "-m", "mcpguard.demo")
     told = run("--help", command=command, cwd=installed.elsewhere, environ=ISOLATED)
