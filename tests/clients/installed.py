@@ -1,4 +1,4 @@
-"""The clients that are run against the guard, below .tools/clients; run as a program, it only installs them.
+"""The clients that are run against the guard, below .tools/clients, and Helm; run as a program, it only installs them.
 
 Rules kept here:
 1. Those for Node share one folder (npm), in which each has a name of its own; each for Python has an environment of its
@@ -35,7 +35,11 @@ def for_node() -> Path:
 @functools.cache
 def for_python(name: str) -> Path:
     """The Python of the environment in which the client of this name is."""
-    place, wanted = PLACE / name, HERE / "python" / f"{name}.txt"
+    return environment_of(PLACE / name, HERE / "python" / f"{name}.txt")
+
+
+def environment_of(place: Path, wanted: Path) -> Path:
+    """The Python of an environment in this folder, in which is exactly what a file of requirements names."""
     digest = hashlib.sha256(wanted.read_bytes() + sys.version.encode()).hexdigest()
     python = place / "venv" / "bin" / "python"
     with tools.changing(place, digest) as is_missing:
@@ -43,6 +47,12 @@ def for_python(name: str) -> Path:
             for command in _making(place / "venv", python, wanted):
                 _run(command)
     return python
+
+
+@functools.cache
+def for_charts() -> Path:
+    """The Python of the environment in which Helm renders charts, and the schemas of Kubernetes are."""
+    return environment_of(PLACE.parent / "helm", HERE.parent / "deploying" / "helm.txt")
 
 
 def _making(venv: Path, python: Path, wanted: Path) -> tuple[list[str], list[str]]:
@@ -69,6 +79,7 @@ def main() -> None:
         for_node()
         for wanted in sorted((HERE / "python").glob("*.txt")):
             for_python(wanted.stem)
+        for_charts()
     except NotInstalled as error:
         sys.exit(f"mcpguard: {error}")
 

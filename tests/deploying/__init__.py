@@ -1,0 +1,1 @@
+"""What is deployed: units, images and charts."""
