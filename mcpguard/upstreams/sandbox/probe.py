@@ -25,6 +25,7 @@ from mcpguard.upstreams.sandbox.bwrap_command import OUR_PATH, Sandbox, WantedPr
 from mcpguard.upstreams.sandbox.filter import processor
 from mcpguard.upstreams.sandbox.limits import MEBIBYTE, ProcessLimits
 from mcpguard.upstreams.sandbox.memory_watch import EVERY
+from mcpguard.upstreams.sandbox.missing_rights import is_in_container, missing_right
 from mcpguard.upstreams.sandbox.places import system_places
 
 SECONDS = 10
@@ -60,7 +61,8 @@ def probe_sandbox(limits: ProcessLimits | None = None, path: str = OUR_PATH) -> 
         return NoSandbox(f"cannot run bubblewrap: {error}")
     if told.returncode:
         said = told.stderr.strip().splitlines() or [f"exit code {told.returncode}"]
-        return NoSandbox(f"bubblewrap failed: {visible(said[-1])}")
+        missing = missing_right(said[-1], contained=is_in_container())
+        return NoSandbox(f"bubblewrap failed: {visible(said[-1])}{'; ' if missing else ''}{missing}")
     # That it started proves nothing: only what the kernel reports about the process counts.
     if weak := list(_weaknesses(told.stdout, limits)):
         return NoSandbox(f"a process in bubblewrap is not confined: {', '.join(weak)}")
