@@ -99,6 +99,7 @@ RULES: Final = (
     _slow("architecture/test_layers.py", "an import is tried in each module", "that_the_architecture_forbids"),
     _slow("deploying/test_chart.py", "Helm is installed for it"),
     _slow("deploying/test_image.py", "an image is built"),
+    _slow("deploying/test_three_ways.py", "a machine is made, and Helm installed"),
     _slow("benchmarks/gateway/test_sdk_table.py", "guards, each in a new interpreter", "every_call_through"),
     _slow("benchmarks/quick/test_ledger_turns.py", "thousands of calls", "as_long_again"),
     _slow("benchmarks/programs/test_program_sheets.py", "a guard in a new interpreter, and servers from npm"),

@@ -3,6 +3,7 @@
 The base is made of Debian's packages (debootstrap), so that no registry is needed. Everything is kept below .tools.
 """
 
+import fcntl
 import os
 import resource
 import shutil
@@ -48,16 +49,41 @@ def limits() -> list[str]:
 
 
 @cache
+def base() -> str:
+    """An image of Debian with Python, and nothing of the guard."""
+    with _alone():
+        if podman("image", "exists", BASE).returncode:
+            _make_base()
+    return BASE
+
+
+@cache
 def image() -> str:
-    """The image of this checkout."""
-    PLACE.mkdir(parents=True, exist_ok=True)
-    if podman("image", "exists", BASE).returncode:
-        _make_base()
-    network = ["--network", "host", "--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro"]
+    """The image of this checkout, built once for all processes of a test run."""
+    words = ["build", "--format", "docker", "--layers=false", *limits(), *network_of_builds()]
+    name = f"{IMAGE}:{os.environ.get('PYTEST_XDIST_TESTRUNUID', str(os.getpid()))}"
+    based = f"BASE={base()}"
+    with _alone():
+        if podman("image", "exists", name).returncode:
+            for old in done("images", "--quiet", "--filter", f"reference={IMAGE}").split():
+                podman("rmi", "--force", old)
+            done(*words, "--build-arg", based, "--tag", name, str(ROOT), timeout=900)
+    return name
+
+
+def network_of_builds() -> list[str]:
+    """The options with which a container installs packages as this host does."""
     settings = [f"--env={name}={os.environ[name]}" for name in ("PIP_CERT", "PIP_INDEX_URL") if name in os.environ]
-    words = ["build", "--format", "docker", "--layers=false", *limits(), *network, *settings]
-    done(*words, "--build-arg", f"BASE={BASE}", "--tag", IMAGE, str(ROOT), timeout=900)
-    return IMAGE
+    return ["--network", "host", "--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro", *settings]
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let one process at a time make images."""
+    PLACE.mkdir(parents=True, exist_ok=True)
+    with (PLACE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _make_base() -> None:

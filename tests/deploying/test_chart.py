@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,10 @@ import pytest
 from mcpguard import __version__
 from tests.app.certificates import pair
 from tests.benchmarks.gateway.processes import free_port
-from tests.clients.installed import for_charts
+from tests.deploying.charts import CHART, rendered
 from tests.patience import PATIENCE
-from tests.process import ROOT, run, serving
+from tests.process import run, serving
 
-CHART = ROOT / "docs" / "deploying" / "chart"
 IMAGE = {"repository": "registry.example/mcpguard"}
 OWN_TLS: dict[str, Any] = {"image": IMAGE, "tls": {"secretName": "guard-tls"}, "hosts": ["guard.example"]}
 BEHIND: dict[str, Any] = {"image": IMAGE, "proxies": ["10.244.3.0/24"], "hosts": ["https://guard.example"]}
@@ -36,15 +34,6 @@ EVERYTHING: dict[str, Any] = {
     "affinity": {"nodeAffinity": {}},
 }
 WAYS = pytest.mark.parametrize("values", [OWN_TLS, BEHIND, EVERYTHING], ids=["own TLS", "behind a proxy", "everything"])
-
-
-def rendered(values: dict[str, Any]) -> dict[str, Any]:
-    """What Helm makes of the chart with these values."""
-    script = Path(__file__).parent / "rendering" / "render.py"
-    asked = json.dumps({"chart": str(CHART), "values": values})
-    done = subprocess.run([for_charts(), script], input=asked, capture_output=True, text=True, check=True, timeout=300)
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
 
 
 def manifest(values: dict[str, Any], kind: str) -> dict[str, Any]:

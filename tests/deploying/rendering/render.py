@@ -1,6 +1,6 @@
 """Renders a chart with Helm's own engine, and holds each manifest against the schemas of Kubernetes.
 
-Reads `{"chart", "values"}` as JSON and writes `{"manifests", "complaints"}`, or `{"refused"}`.
+Reads `{"chart", "values", "name"}` as JSON and writes `{"manifests", "complaints"}`, or `{"refused"}`.
 """
 
 import json
@@ -16,7 +16,7 @@ wanted = json.load(sys.stdin)
 try:
     chart = Chart.load(wanted["chart"])
     chart.validate_schema(wanted["values"])
-    rendered = chart.render(wanted["values"], name="guard", namespace="mcp")
+    rendered = chart.render(wanted["values"], name=wanted["name"], namespace="mcp")
 except HelmError as error:
     print(json.dumps({"refused": str(error)}))
     sys.exit()
