@@ -72,7 +72,7 @@ class AdminPage:
 
 @dataclass(frozen=True, slots=True)
 class LockdownWish:
-    """How the guard is reached in what is deployed. `registry` is the address of the guard's catalogue, or empty."""
+    """How the guard is reached in what is deployed. `registry` is the address of the registry, or empty."""
 
     reach: Reach
     registry: str = ""

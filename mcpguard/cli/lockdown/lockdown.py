@@ -60,7 +60,7 @@ Variable = Annotated[
     ),
 ]
 Registry = Annotated[
-    str | None, typer.Option(metavar="URL", help="A catalogue of servers, to which VS Code is confined too.")
+    str | None, typer.Option(metavar="URL", help="An MCP registry, to which VS Code is confined too.")
 ]
 Print = Annotated[bool, typer.Option("--print", help="Only show what would be deployed: the default.")]
 Write = Annotated[bool, typer.Option("--write", help="Write it into the files of the system, and keep copies.")]
