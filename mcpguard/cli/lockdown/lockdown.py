@@ -59,9 +59,7 @@ Variable = Annotated[
         help=f"The environment variable with each person's token; default: {TOKEN}, and none on this host.",
     ),
 ]
-Registry = Annotated[
-    str | None, typer.Option(metavar="URL", help="An MCP registry, to which VS Code is confined too.")
-]
+Registry = Annotated[str | None, typer.Option(metavar="URL", help="An MCP registry, to which VS Code is confined too.")]
 Print = Annotated[bool, typer.Option("--print", help="Only show what would be deployed: the default.")]
 Write = Annotated[bool, typer.Option("--write", help="Write it into the files of the system, and keep copies.")]
 Undo = Annotated[bool, typer.Option("--undo", help="Restore the files as they were before the last --write.")]
