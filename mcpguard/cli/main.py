@@ -80,6 +80,7 @@ GROUPS: Final = {
     ),
     "operator": CommandEntry("people.operator", "API tokens, with which programs act for users on the guard's API."),
     "server": CommandEntry("servers.server", "The MCP servers behind the guard."),
+    "service": CommandEntry("service.service", "The guard as a service of this user, which the system starts."),
     "tool": CommandEntry("servers.tool", "The tools of servers, or other capabilities with --kind."),
     "user": CommandEntry("people.user", "Users who may sign in to the console, and their sessions."),
 }

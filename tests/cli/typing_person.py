@@ -3,13 +3,16 @@
 import os
 import pty
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.patience import PATIENCE
 from tests.process import MCPGUARD, environment
 
+NOTHING: Mapping[str, str] = {}
 
-def typed(keys: bytes, *words: str | Path) -> tuple[int, str]:
+
+def typed(keys: bytes, *words: str | Path, environ: Mapping[str, str] = NOTHING) -> tuple[int, str]:
     """How it ends, and everything that the person sees."""
     ours, theirs = pty.openpty()
     try:
@@ -20,7 +23,7 @@ def typed(keys: bytes, *words: str | Path) -> tuple[int, str]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=environment({}),
+            env=environment(environ),
         ) as command:
             seen, _ = command.communicate(timeout=PATIENCE)
             return command.returncode, seen

@@ -1,5 +1,6 @@
 """Units of systemd, as systemd itself reads them."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,7 +15,8 @@ def complaints(unit: Path, *, of_a_user: bool = False) -> str:
     bwrap, analyze = shutil.which("bwrap"), shutil.which("systemd-analyze")
     assert bwrap, "install bubblewrap"
     assert analyze, "install systemd"
-    installed = ["--dev-bind", "/", "/", "--tmpfs", "/opt", "--ro-bind", "/bin/true", str(PROGRAM)]
+    installed = ["--dev-bind", "/", "/", "--tmpfs", "/opt", "--dir", "/opt/run", "--ro-bind", "/bin/true", str(PROGRAM)]
     words = [bwrap, *installed, "--", analyze, *(["--user"] if of_a_user else []), "verify", str(unit)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    environ = {**os.environ, "HOME": "/opt", "XDG_RUNTIME_DIR": "/opt/run"}  # of a user who has no other units
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, check=False, timeout=60)
     return done.stdout + done.stderr or ("" if done.returncode == 0 else f"exit code {done.returncode}")

@@ -317,6 +317,8 @@ COMMANDS: Mapping[str, str] = {
             "server list",
             "server logs",
             "server show",
+            "service install",
+            "service uninstall",
             "status",
             "tool diff",
             "tool list",

@@ -23,7 +23,6 @@ from mcpguard.cli.agents.client_entry import ConnectOver, ShownFace, WantedEntry
 from mcpguard.cli.agents.config_homes import HomeFolder, Project, home_of, named_program
 from mcpguard.cli.agents.connect_dialogue import (
     asks_to_replace,
-    is_confirmed,
     print_standings,
     run_or_exit,
     show_change,
@@ -32,6 +31,7 @@ from mcpguard.cli.agents.connect_dialogue import (
     tell_snippet,
 )
 from mcpguard.cli.shared.common import As, Config, DataDir, Output, load_settings
+from mcpguard.cli.shared.confirmation import is_confirmed
 from mcpguard.cli.shared.guard_client import API, GuardClient
 from mcpguard.cli.shared.known_servers import guarded_by
 

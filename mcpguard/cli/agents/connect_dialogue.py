@@ -130,18 +130,6 @@ def asks_to_replace(at: ProgramStatus) -> bool:
     )
 
 
-def is_confirmed(*, yes: bool) -> bool:
-    """Tell whether the change is to be made. Exits with 2 if nobody can be asked."""
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        typer.echo(
-            "mcpguard: there is no terminal to ask on; --yes makes the change, --dry-run only shows it", err=True
-        )
-        raise typer.Exit(2)
-    return typer.confirm("Make this change?", err=True)
-
-
 def tell_left(program: AgentProgram, change: FileChange, backups: Backups) -> None:
     """Print what was done, and what a person does next."""
     if change.number is not None:

@@ -13,5 +13,6 @@ def guarded_by(settings: Settings, guard: GuardClient | None) -> GuardedServers:
     standings = {str(each["name"]): str(each["standing"]) for each in every}
     launches = {name: guard.get(server_path(name))["launch"] for name in standings} if guard else {}
     names = (settings.listen, *(each.removeprefix(TLS) for each in settings.hosts))
-    urls = tuple(f"{scheme}{name}" for scheme in ("http://", TLS) for name in names)
+    own = () if settings.public_url is None else (settings.public_url,)
+    urls = (*own, *(f"{scheme}{name}" for scheme in ("http://", TLS) for name in names))
     return GuardedServers(launches, standings, urls, server_secrets(settings))

@@ -16,8 +16,8 @@ def stdio_command(config: Path | None, data_dir: Path) -> tuple[str, ...]:
 
 
 def this_command() -> tuple[str, ...]:
-    """The command that starts this program, wherever it was started from."""
+    """The command that starts this program, wherever it was started from: nothing there is taken for a part of it."""
     called = Path(sys.argv[0])
     if called.name in ("mcpguard", "mcpguard.exe"):
         return (str(Path(shutil.which(str(called)) or called).absolute()),)
-    return sys.executable, "-m", "mcpguard"
+    return sys.executable, "-P", "-m", "mcpguard"
