@@ -20,9 +20,14 @@ def certificate_of(transport: asyncio.BaseTransport) -> ClientCertificate | None
 
 
 def read_certificate(shown: bytes) -> ClientCertificate:
-    """Read a certificate that was verified already. What is no name of a caller in it is left out."""
+    """Read a certificate that was verified already. What is no name of a caller in it is left out, and so are all
+    names of one that is not written as it should be: it names nobody, and breaks nothing.
+    """
     certificate = x509.load_der_x509_certificate(shown)
-    names = {name for text in _names(certificate) if (name := _compared(text)) is not None}
+    try:
+        names = {name for text in _names(certificate) if (name := _compared(text)) is not None}
+    except (ValueError, x509.DuplicateExtension):
+        names = set()
     digest = certificate.fingerprint(hashes.SHA256()).hex()
     return ClientCertificate(frozenset(names), digest, int(certificate.not_valid_after_utc.timestamp() * 1_000_000))
 
