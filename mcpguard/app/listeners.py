@@ -147,8 +147,8 @@ async def listening(now: Running, clock: Clock, new_id: Ids) -> AsyncIterator[Li
                     for server, bound in servers:
                         serving.start_soon(server.keep, bound, name=f"listener {bound.getsockname()}")
                     try:
-                        guard.setting_up.console = guard.public_url = url = settings.public_url or hosts.url
-                        yield ListenAddresses(url, ours, theirs, door, streams, certificate)
+                        guard.setting_up.console = guard.public_url = settings.public_url or hosts.url
+                        yield ListenAddresses(hosts.url, ours, theirs, door, streams, certificate)
                     finally:
                         door.close()
                         for server, _ in servers:

@@ -9,6 +9,3 @@ down_revision = "0018"
 
 def upgrade() -> None:
     op.add_column("callers", sa.Column("certificate", sa.String))
-    there = sa.text("revoked_at IS NULL")
-    op.drop_index("caller_shown", "callers")
-    op.create_index("caller_shown", "callers", ["digest"], unique=True, sqlite_where=there, postgresql_where=there)

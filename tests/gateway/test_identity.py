@@ -21,7 +21,7 @@ from mcpguard.gateway.identity import (
     Unauthorized,
     caller_of_token,
 )
-from mcpguard.guard.callers.callers import Callers, digest_of_name
+from mcpguard.guard.callers.callers import Callers
 from tests.clock import FakeClock
 from tests.gate import Gate
 from tests.gateway.speaking import EVERYTHING, TOKEN, callers, guarded, nothing_happens, speaking, turned_away
@@ -185,7 +185,7 @@ def certified(**names: str) -> Callers:
     clock = FakeClock()
     known = Callers(clock, ANYBODY, GIVEN, cut=lambda _: None)
     for label, name in names.items():
-        known.add(Grant(Caller(label, label, EVERYTHING), clock.now(), "test", None, name), digest_of_name(name))
+        known.add(Grant(Caller(label, label, EVERYTHING), clock.now(), "test", None, name), label.encode())
     return known
 
 

@@ -101,7 +101,7 @@ class Callers:
         now = self._clock.now()
         if now >= certificate.expires:
             return []
-        found = [self._shown.get(digest_of_name(name)) for name in certificate.names]
+        found = [self._shown.get(_digest_of_name(name)) for name in certificate.names]
         grants = [grant for grant in found if grant is not None and grant.holds(now)]
         for grant in grants:
             self._came[grant.caller.id] = now
@@ -122,15 +122,14 @@ class Callers:
             await self.load(self._readers)
 
     def add(self, grant: Grant, digest: bytes) -> None:
-        """Accept this caller's token from now on."""
+        """Accept this caller's token, or its certificate, from now on."""
         self._grants[grant.caller.id] = grant, digest
-        self._shown[digest] = grant
+        self._shown[_shown_as(grant, digest)] = grant
         self._waking.wake()
 
     def remove(self, id_: str) -> None:
-        """Refuse this caller's token from now on, and end whatever is open in its name."""
-        _, digest = self._grants.pop(id_)
-        del self._shown[digest]
+        """Refuse this caller's token or certificate from now on, and end whatever is open in its name."""
+        del self._shown[_shown_as(*self._grants.pop(id_))]
         self._ended.discard(id_)
         self._came.pop(id_, None)
         self._tell(id_)
@@ -170,8 +169,12 @@ def digest_of(token: str) -> bytes:
     return hashlib.sha256(b"mcpguard/token/1\0" + token.encode(errors="replace")).digest()
 
 
-def digest_of_name(name: str) -> bytes:
-    """The digest of a name in a certificate, which stands where others have that of their token."""
+def _shown_as(grant: Grant, digest: bytes) -> bytes:
+    """What leads to a caller: the digest of its token, or else that of its name in certificates."""
+    return _digest_of_name(grant.certificate) if grant.certificate else digest
+
+
+def _digest_of_name(name: str) -> bytes:
     return hashlib.sha256(b"mcpguard/certificate/1\0" + name.encode()).digest()
 
 

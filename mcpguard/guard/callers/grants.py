@@ -23,7 +23,7 @@ from mcpguard.domain.certificates import certificate_name
 from mcpguard.domain.clock import Clock, Ids
 from mcpguard.domain.decisions import Actor, Decision, Undecidable
 from mcpguard.domain.grants import ANONYMOUS, LABEL, USUAL_SECONDS, CallerUnknown, Grant, LabelTaken
-from mcpguard.guard.callers.callers import Callers, digest_of, digest_of_name
+from mcpguard.guard.callers.callers import Callers, digest_of
 from mcpguard.guard.people.users import check_reason
 from mcpguard.guard.servers import facts
 from mcpguard.ledger.ledger import Append, Ledger
@@ -81,7 +81,8 @@ class CallerGrants:
                 self._check_room(wanted.label)
                 token = "" if certificate else PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
                 grant = self._granted(wanted, certificate, decision.by)
-                await self._kept(grant, digest_of(token) if token else digest_of_name(certificate), decision)
+                # No token leads to a caller that has none: random bytes are the digest of no token.
+                await self._kept(grant, digest_of(token) if token else secrets.token_bytes(TOKEN_BYTES), decision)
         log.info("caller.granted", caller=grant.caller.id, label=grant.caller.label, by=decision.by.id)
         return grant, token
 

@@ -198,12 +198,11 @@ callers = Table(
     Column("revoked_at", BigInteger),
     Column("revoked_by", String),
     Column("certificate", String),
-    # A name in certificates can belong to another caller once its own is revoked, as a label can.
-    Index("caller_shown", "digest", unique=True, info={WHERE: HOLDS}),
+    Index("caller_shown", "digest", unique=True),
     # A label belongs to one active caller; revoked ones keep theirs.
     Index("caller_once", "label", unique=True, info={WHERE: HOLDS}),
 )
-"""A caller with its scope and the digest of its token, or of the name in certificates that it has instead."""
+"""A caller with its scope and the digest of its token, or a name in certificates. Revoked ones stay."""
 
 holds = Table(
     "holds",
