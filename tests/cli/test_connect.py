@@ -407,3 +407,11 @@ def test_without_an_approved_server_there_is_no_entry_to_write(desk: Desk, home:
 
 def test_without_a_guard_nobody_knows_what_is_approved(home: Path, data: Path) -> None:
     assert "no guard answers" in refused(data, home, "cursor", "--each", "--yes")
+
+
+def test_where_the_guard_speaks_tls_it_is_said_that_its_certificate_must_be_trusted(tmp_path: Path, home: Path) -> None:
+    with serving(tmp_path / "data", environ={"MCPGUARD_PUBLIC_URL": "https://guard.example"}):
+        done = connects(tmp_path / "data", home, "cursor", "--over", "http", "--yes")
+    assert entries("cursor", home)["mcpguard"]["url"] == "https://guard.example/mcp"
+    assert "must trust the guard's certificate" in done.stderr
+    assert "NODE_EXTRA_CA_CERTS" in done.stderr

@@ -1,7 +1,7 @@
 """The output and the prompts of `mcpguard connect`. Of a program's file, they show only names and what is added."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 import typer
@@ -13,6 +13,7 @@ from mcpguard.agents.file_changes import FileChange, NotChanged
 from mcpguard.agents.guard_entry import ProgramStatus
 from mcpguard.agents.program import AgentProgram, ConfigFile
 from mcpguard.cli.shared.common import Output, print_json, print_table, this_program
+from mcpguard.settings.address import TLS
 from mcpguard.settings.entries.entry import list_names
 from mcpguard.text.visible import visible
 
@@ -90,6 +91,7 @@ def show_change(at: ProgramStatus, change: FileChange, edit: Edit, output: Outpu
     if any(each.why != "approved" for each in taken):
         typer.echo("Agents cannot use what is not approved: approve it first, or leave it where it is.", err=True)
     typer.echo("Everything else in the file stays as it is.")
+    _tell_trust(at, edit)
     _tell_loose(at, edit)
 
 
@@ -138,6 +140,16 @@ def tell_left(program: AgentProgram, change: FileChange, backups: Backups) -> No
     back = f"{this_program()} connect {program.name} --undo"
     typer.echo(f"Done. The previous file is kept in {backups.folder}; undo: {back}", err=True)
     typer.echo(f"Next: {program.after}.", err=True)
+
+
+def _tell_trust(at: ProgramStatus, edit: Edit) -> None:
+    values = (value for entry in edit.put.values() if isinstance(entry, Mapping) for value in entry.values())
+    if any(isinstance(each, str) and each.startswith(TLS) for each in values):
+        typer.echo(
+            f"{at.program.title} must trust the guard's certificate; one of a private authority is made known to "
+            "programs on Node by NODE_EXTRA_CA_CERTS.",
+            err=True,
+        )
 
 
 def _tell_loose(at: ProgramStatus, edit: Edit) -> None:
