@@ -5,10 +5,13 @@ ARG BASE=docker.io/library/python:3.13-slim-bookworm
 FROM ${BASE} AS build
 WORKDIR /src
 COPY . .
-RUN python3 -m venv /opt/mcpguard \
+# What builds the wheel stays behind in this stage.
+RUN python3 -m venv /opt/build \
+    && /opt/build/bin/pip install --quiet --no-cache-dir --require-hashes --requirement requirements-build.txt \
+    && /opt/build/bin/python -m hatchling build --target wheel --directory /dist \
+    && python3 -m venv /opt/mcpguard \
     && /opt/mcpguard/bin/pip install --quiet --no-cache-dir --require-hashes --requirement requirements.txt \
-       --requirement requirements-build.txt \
-    && /opt/mcpguard/bin/pip install --quiet --no-cache-dir --no-deps --no-build-isolation --no-index .
+    && /opt/mcpguard/bin/pip install --quiet --no-cache-dir --no-deps --no-index /dist/*.whl
 
 FROM ${BASE}
 # bubblewrap is the sandbox of servers that the guard starts. Add what they need: --build-arg PACKAGES="bubblewrap nodejs npm"

@@ -59,6 +59,7 @@ def test_it_runs_without_rights_on_a_root_that_nobody_can_write_to() -> None:
         assert sandbox(said).startswith("NONE: ")
         assert "--security-opt seccomp=unconfined (Docker, Podman)" in sandbox(said), "what is missing is told"
         assert inside(name, PYTHON, "-c", LIVES).stdout == "200\n"
+        assert inside(name, PYTHON, "-c", "import hatchling").returncode == 1, "what built it is not there"
         assert inside(name, "mcpguard", "status", "--output", "json").returncode == 0, "the check of its health"
         written = inside(name, "sh", "-c", "id -u; touch /opt/x /etc/x /usr/x; ls /opt/x /etc/x /usr/x")
         assert written.stdout == "10001\n"
