@@ -172,7 +172,7 @@ document.addEventListener("change", (event) => {
 
 // Fetches another page of the console as nodes. Scripts in it do not run.
 async function fetched(address) {
-  const answer = await fetch(address, { headers: { accept: "text/html" }, redirect: "error" });
+  const answer = await fetch(address, { headers: { accept: "text/html", "x-page-part": "1" }, redirect: "error" });
   if (!answer.ok) throw new Error(String(answer.status));
   return parsed(await answer.text());
 }

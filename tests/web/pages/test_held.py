@@ -13,6 +13,7 @@ from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.people import Role
 from mcpguard.guard.calls.holds.allowances import AllowanceWish
 from mcpguard.guard.calls.holds.held_calls import allowance_tag
+from mcpguard.web.pages.base.console import PART
 from tests.gate import Gate
 from tests.gateway.allowing import TEXT
 from tests.gateway.granting import granted
@@ -62,6 +63,16 @@ async def desk(folder: Path, role: Role = Role.APPROVER, **arguments: str) -> As
         tasks.start_soon(making)
         yield Desk(guard, script, making, by, (await held(guard))["id"])
         tasks.cancel_scope.cancel()
+
+
+async def test_what_was_done_is_told_to_the_reader_and_not_to_a_script_that_looks_first(tmp_path: Path) -> None:
+    """A page that is still open hears that the call was answered, and asks for the cards, before the browser has left
+    it for the next one."""
+    async with desk(tmp_path) as at:
+        await at.answer("deny")
+        said = "Denied web:echo for anonymous."
+        assert said not in text((await at.get("/held", {**at.by, PART: "1"})).text)
+        assert said in told(await at.get("/held"))
 
 
 async def test_a_call_is_allowed_in_the_browser_and_made_once(tmp_path: Path) -> None:

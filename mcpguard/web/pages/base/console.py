@@ -34,6 +34,8 @@ from mcpguard.web.views import PageViews
 
 VIA: Final = "console"
 MOST_TOLD: Final = 1000
+PART: Final = "x-page-part"
+"""The header of a request whose answer a script takes parts from: nobody sees the rest of that page."""
 Work = Callable[[Actor, SentForm], Awaitable["tuple[str, DoneNotice] | Response"]]
 """Does what a form says; where to go then, and what is told there. Or the page itself, of what is shown only once."""
 Again = Callable[[SentForm, PageProblem], Awaitable[Response]]
@@ -89,7 +91,7 @@ class Console:
             "rail": rail(self.guard, me),
             "chain": chain(self.guard),
             "ready": self.guard.readiness().ready,
-            "told": None if leads_on else self._told.pop(me.session, None),
+            "told": None if leads_on or PART in request.headers else self._told.pop(me.session, None),
         }
 
     def bare(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
