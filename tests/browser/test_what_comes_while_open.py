@@ -281,6 +281,8 @@ def test_what_is_allowed_is_the_call_that_was_shown(seen: Seen, seeded: tuple[Se
             expect(why).to_be_focused()
             expect(why).to_have_value("It is the right row.")
             expect(card).to_have_count(1)
+            # What the page would hear of it stays on its way: the card would take no answer any more.
+            page.route("**/held", lambda asked: None if asked.request.resource_type == "fetch" else asked.continue_())
             told(guard, "POST", f"/held/{first}/deny", {"why": "Somebody else was faster."})
             seen.press("Allow once")
             expect(page.get_by_role("alert")).to_be_visible()
