@@ -22,6 +22,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ if .Values.tls.secretName }}8443{{ else }}8080{{ end }}
 {{- end }}
 
+{{- /* How probes reach the guard: it answers to names that it knows, and the address of a pod is none. */ -}}
+{{- define "mcpguard.probe" -}}
+port: guard, scheme: {{ if .Values.tls.secretName }}HTTPS{{ else }}HTTP{{ end }}, httpHeaders: [{name: Host, value: "localhost:{{ include "mcpguard.port" . }}"}]
+{{- end }}
+
 {{- /* The configuration file of the guard. */ -}}
 {{- define "mcpguard.config" -}}
 {{- if not (or .Values.tls.secretName .Values.proxies) }}
