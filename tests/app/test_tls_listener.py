@@ -133,11 +133,22 @@ def test_a_link_that_leads_to_a_renewed_certificate_is_followed(tmp_path: Path) 
         until(lambda: serial(guard.port) != before or None, "the one that the link leads to now is shown")
 
 
-def test_a_key_without_a_certificate_is_refused_at_the_start(tmp_path: Path) -> None:
-    environ = {"MCPGUARD_TLS__KEY": str(pair(tmp_path).key)}
+@pytest.mark.parametrize("name", ["key", "client_ca"])
+def test_what_is_of_no_use_without_a_certificate_is_refused_at_the_start(tmp_path: Path, name: str) -> None:
+    environ = {f"MCPGUARD_TLS__{name.upper()}": str(pair(tmp_path).key)}
     ended = run("serve", "--listen", "127.0.0.1:0", "--data-dir", tmp_path / "data", environ=environ)
     assert ended.returncode == 1
-    assert "tls.key is set without tls.certificate" in ended.stderr
+    assert f"tls.{name} is set without tls.certificate" in ended.stderr
+
+
+def test_authorities_that_cannot_be_read_are_refused_at_the_start(tmp_path: Path) -> None:
+    files, none = pair(tmp_path), tmp_path / "authorities.pem"
+    none.write_text("no certificate")
+    given = {"CERTIFICATE": files.certificate, "KEY": files.key, "CLIENT_CA": none}
+    environ = {f"MCPGUARD_TLS__{name}": str(path) for name, path in given.items()}
+    ended = run("serve", "--listen", "127.0.0.1:0", "--data-dir", tmp_path / "data", environ=environ)
+    assert ended.returncode == 1
+    assert "(tls.client_ca) has no certificate in PEM" in ended.stderr
 
 
 def garbled(files: Pair) -> None:
