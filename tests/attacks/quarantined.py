@@ -1,5 +1,6 @@
 """What an attack on the quarantine is looked at with: where things stand, and that nothing came of it."""
 
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +51,14 @@ async def until(guard: Gate, condition: Callable[[], object]) -> None:
             if guard.clock.due_within(1):  # something lets a moment pass
                 await guard.clock.advance(1)
             await checkpoint()
+
+
+async def exit_code(process: subprocess.Popen[str]) -> int:
+    """Wait for the end of a process without letting time pass. The guard goes on: the process may wait for it."""
+    with anyio.fail_after(PATIENCE):
+        while (code := process.poll()) is None:
+            await checkpoint()
+    return code
 
 
 async def let_time_pass(guard: Gate, seconds: int = 600) -> None:

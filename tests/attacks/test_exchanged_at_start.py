@@ -24,7 +24,7 @@ from mcpguard.upstreams.sandbox.limits import ProcessLimits
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.exchanging import exchanged
-from tests.attacks.quarantined import connection, let_time_pass, moves, standing, until, upstream
+from tests.attacks.quarantined import connection, exit_code, let_time_pass, moves, standing, until, upstream
 from tests.attacks.sandboxed import EACH_PROFILE, works
 from tests.gate import Gate, gate
 from tests.review import DECISION, approved_as_listed, taken_in
@@ -87,7 +87,7 @@ async def test_whoever_waits_for_the_guards_look_is_found_out(
         with exchanged(file, other, *back) as attacker:
             assert guard.now.fleet.restart("web")
             await until(guard, lambda: standing(guard) is UpstreamStanding.QUARANTINED)
-            assert attacker.wait() == 0, "it was done"
+            assert await exit_code(attacker) == 0, "it was done"
         answer = (await (await guard.legacy()).call("web::attempt", attempts(("environment",)))).result
         assert answer["isError"]
         await let_time_pass(guard)

@@ -23,7 +23,7 @@ from mcpguard.upstreams.sandbox.not_confined import NotConfined
 from mcpguard.upstreams.transports.dialing import Dialing
 from tests.attacks.confined import attempts, in_file
 from tests.attacks.exchanging import exchanged
-from tests.attacks.quarantined import connection, let_time_pass, standing, until
+from tests.attacks.quarantined import connection, exit_code, let_time_pass, standing, until
 from tests.attacks.sandboxed import CODE, EACH_PROFILE, QUICK, told, works
 from tests.gate import Gate, gate
 from tests.review import DECISION, approved_as_listed, taken_in
@@ -199,8 +199,9 @@ async def test_unconfined_it_is_not_started_where_others_could_exchange_it(
         open_to_all.chmod(mode | 0o022)
         with exchanged(file, other, *back) as attacker:
             assert guard.now.fleet.restart("web")
-            await until(guard, lambda: connection(guard).state is ConnectionState.ERROR)
-            assert attacker.wait() == 0, "it was done"
+            await until(guard, lambda: "was not started" in connection(guard).error)
+            assert await exit_code(attacker) == 0, "it was done"
+        assert connection(guard).state is ConnectionState.ERROR
         said = connection(guard).error
         assert f"{open_to_all} is writable by everyone (chmod go-w {open_to_all})" in said
         assert standing(guard) is UpstreamStanding.APPROVED, "nothing of it has changed"
