@@ -16,18 +16,22 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A part of a definition: its weight, its usual number of words, and how many characters of it are read."""
+    """A part of a definition: its weight, its usual number of words, and how many characters of it are read.
+
+    One of less than `fewest` words counts as if it had so many: a word gains nothing by standing alone.
+    """
 
     weight: float
     usual: float
     longest: int
+    fewest: int = 0
 
 
 SERVER: Final = Field(3, 2, 128)
 NAME: Final = Field(3, 3, 256)
 TITLE: Final = Field(2, 3, 256)
-FIRST: Final = Field(2, 9, 600)
-REST: Final = Field(0.5, 25, 6_000)
+FIRST: Final = Field(2, 9, 600, 4)
+REST: Final = Field(0.5, 25, 6_000, 25)
 PARAMETERS: Final = Field(0.5, 5, 3_000)
 ABOUT_PARAMETERS: Final = Field(0.5, 30, 6_000)
 

@@ -12,6 +12,7 @@ Rules kept here:
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from mcpguard.catalog.search.prepared_tools import Document, PreparedServer
@@ -20,6 +21,9 @@ from mcpguard.catalog.search.words import fold
 
 Weights = Mapping[int, float]
 NOTHING: Final[Weights] = {}
+LONGEST_NAMED: Final = 400
+"""Characters of a text that may be the name of a tool with that of its server."""
+_MOST_JOINTS: Final = 32
 _JOINTS: Final = re.compile(r"[\W_]+")
 
 
@@ -69,8 +73,15 @@ class Index:
         return self._most[term]
 
     def numbers_named(self, text: str) -> set[int]:
-        """Return the tools with exactly this name."""
-        return self._named.get(plain_name(text), set())
+        """Return the tools with exactly this name, with or without that of their server before it."""
+        numbers = set(self._named.get(plain_name(text), ()))
+        for joint in islice(_JOINTS.finditer(text[:LONGEST_NAMED]), _MOST_JOINTS):
+            numbers |= self._named.get(_whole_name(text[: joint.start()], text[joint.end() :]), set())
+        return numbers
+
+    def homonyms(self, number: int) -> set[int]:
+        """Return the tools with the same name as this one, which is among them, at whatever server."""
+        return self._named[plain_name(self.documents[number].name)]
 
     def _without(self, before: IndexedServer, wanted: Mapping[str, Document]) -> dict[str, int]:
         """Remove the tools that are not wanted as they are, and return the others."""
@@ -127,5 +138,11 @@ def plain_name(text: str) -> str:
     return _JOINTS.sub("", fold(text)).casefold() or text.strip()
 
 
+def _whole_name(server: str, name: str) -> str:
+    """Return a plain name with that of its server. Where the one ends and the other begins is part of it: otherwise
+    `git` with `hub_read` could pass for `github` with `read`."""
+    return f"{_JOINTS.sub('-', fold(server)).casefold()}:{plain_name(name)}"
+
+
 def _names(document: Document) -> set[str]:
-    return {plain_name(document.name), plain_name(document.key)} - {""}
+    return {plain_name(document.name), _whole_name(document.server, document.name)}

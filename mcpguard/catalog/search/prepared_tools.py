@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, Final
 
 from mcpguard.catalog.search.fields import Field, texts
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.stopwords import STOP
+from mcpguard.catalog.search.translations import english_in
 from mcpguard.catalog.search.words import words
 from mcpguard.codec.messages import dumps
 
@@ -27,8 +29,9 @@ K1: Final = 2.0
 B: Final = 0.75
 LONG: Final = 2.5
 """A field so many times as long as usual is a list of words, each of which counts less and less."""
-LOUD: Final = 80.0
-"""Words of the weighty fields of a tool, by their weights, beyond which every word counts less."""
+LOUD: Final = 50.0
+"""Words of the weighty fields of a tool, by their weights, beyond which every word counts less and less."""
+_LOUDNESS: Final = 3
 _WEIGHTY: Final = 1.0
 _PLACES: Final = 4
 _SHORTEST_PLURAL: Final = 5
@@ -39,13 +42,14 @@ _SHARED: Final[dict[float, float]] = {}
 @dataclass(frozen=True, slots=True)
 class Document:
     """A tool as the index sees it: how much each of its terms counts, from 0 to K1 + 1; and the bytes of its definition
-    as JSON.
+    as JSON. `since`: when it was first approved.
     """
 
     server: str
     name: str
     weights: Mapping[str, float]
     size: int
+    since: int = 0
 
     @property
     def key(self) -> str:
@@ -61,14 +65,19 @@ class PreparedServer:
     forms: frozenset[str]
 
 
-def prepare_server(server: str, tools: Iterable[Mapping[str, Any]]) -> PreparedServer:
-    """Return the tools of a server that have a name, ready for the index; of two with one name, the last."""
+def prepare_server(
+    server: str, tools: Iterable[Mapping[str, Any]], since: Mapping[str, int] = MappingProxyType({})
+) -> PreparedServer:
+    """Return the tools of a server that have a name, ready for the index; of two with one name, the last.
+
+    `since`: when each was first approved.
+    """
     documents: dict[str, Document] = {}
     forms: dict[Field, dict[str, None]] = {}
     for tool in tools:
         name = tool.get("name")
         if isinstance(name, str) and name:
-            documents[name] = Document(server, name, _weights(server, tool, forms), _size(tool))
+            documents[name] = Document(server, name, _weights(server, tool, forms), _size(tool), since.get(name, 0))
     ordered = [form for field in sorted(forms, key=lambda field: -field.weight) for form in forms[field]]
     most = max(MOST_FORMS, FORMS_OF_A_TOOL * len(documents))
     return PreparedServer(server, documents, frozenset(islice(dict.fromkeys(ordered), most)))
@@ -79,12 +88,14 @@ def _weights(server: str, tool: Mapping[str, Any], forms: dict[Field, dict[str, 
     for field, text in texts(server, tool):
         everything = words(text[: field.longest])
         field_words = [word for word in everything if word not in STOP] or everything
+        length = len(field_words) * max(1.0, len(text) / field.longest)
+        field_words += english_in(text[: field.longest])
         forms.setdefault(field, {}).update(dict.fromkeys(form for word in field_words for form in _forms(word)))
-        fields.append((field, field_words, len(field_words) * max(1.0, len(text) / field.longest)))
+        fields.append((field, field_words, length))
     loudness = sum(field.weight * length for field, _, length in fields if field.weight > _WEIGHTY)
     frequencies: dict[str, float] = {}
     for field, field_words, length in fields:
-        part = field.weight / _norm(length / field.usual) / max(1.0, loudness / LOUD)
+        part = field.weight / _norm(max(length, field.fewest) / field.usual) / max(1.0, loudness / LOUD) ** _LOUDNESS
         for term, times in Counter(map(stem, field_words)).items():
             if term in frequencies or len(frequencies) < MOST_TERMS:
                 frequencies[term] = frequencies.get(term, 0.0) + part * times

@@ -1,38 +1,50 @@
 """Parses a query: its words, and the terms of the index that match each.
 
 Rules kept here:
-1. A query is cut to `LONGEST` characters and `MOST_WORDS` different words, and at most `MOST_REPAIRED` of them are
-   repaired, so that no query takes long.
-2. A word that occurs in tools is used as it is. One that does not is foreign, glued together, or misspelt.
-3. A term that replaces a word never counts more than the word itself would.
+1. A query is cut to `LONGEST` characters and `MOST_WORDS` different words, at most `MOST_REPAIRED` of them are
+   repaired, and about `MOST_TERMS` terms stand for them in all, so that no query takes long.
+2. A word that occurs in tools is used as it is, together with words near to it. One that does not is near to another,
+   foreign, glued together, or misspelt. In a query that is in another language, words are translated first.
+3. A term that replaces a word never counts more than the word itself would. A word that is said more than once counts
+   more, by the root of how often.
 """
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Protocol
 
 from mcpguard.catalog.search.ranking import QueryWord, RankedTerm, Weights
 from mcpguard.catalog.search.stems import stem
-from mcpguard.catalog.search.stopwords import ASKING, STOP
-from mcpguard.catalog.search.thesaurus import (
-    SYNONYM_WEIGHT,
-    TRANSLATION_WEIGHT,
-    english_for,
-    english_for_stretches,
-    synonyms_of,
-    written_words,
+from mcpguard.catalog.search.stopwords import ASKING, SMALL_WORDS, STOP
+from mcpguard.catalog.search.thesaurus import near_terms, written_words
+from mcpguard.catalog.search.translations import (
+    Meaning,
+    expressions_in,
+    language_of,
+    meanings_in_stretches,
+    meanings_of,
 )
 from mcpguard.catalog.search.vocabulary import WordForms
-from mcpguard.catalog.search.words import fold, words
+from mcpguard.catalog.search.words import fold, unspaced_stretches, words
 
 LONGEST: Final = 2_000
 MOST_WORDS: Final = 64
 MOST_REPAIRED: Final = 8
+MOST_TERMS: Final = 150
+FEWEST_TERMS: Final = 3
+"""Terms that may stand for a word, however long the query is."""
+TRANSLATION_WEIGHT: Final = 0.8
+_LESS_USUAL: Final = 0.9
+"""How much each meaning of a foreign word counts, compared with the one before it."""
 _REPAIRED: Final = (1.0, 0.9, 0.6)
 """How much a word counts with no, one and two mistakes."""
 _FEW_WORDS: Final = 8
-"""Words from which a query explains itself, so that synonyms count less."""
+"""Words from which a query explains itself, so that words near to its own count less."""
+_EXPLAINED: Final = 1.25
+_SLIGHT: Final = 0.05
+"""A term that counts less than this, compared with the best that stands for a word, costs more than it is worth."""
 _SHORTEST_JOINED: Final = 5
 _SWITCHING: Final = frozenset({"turn", "switch"})
 
@@ -51,17 +63,28 @@ class IndexView(Protocol):
 
 def read_query(query: str, known: IndexView) -> list[QueryWord]:
     """Return the words of a query for which the index has terms."""
-    text = query[:LONGEST]
+    text = fold(query[:LONGEST])
     query_words = words(text)
-    telling = _telling(query_words) or [word for word in query_words if word not in STOP] or query_words
+    language = language_of(query_words)
+    found = dict(expressions_in(query_words, language)) if language else {}
+    joined = {part for expression in found for part in expression.split()}
+    found |= meanings_in_stretches(text)
+    telling = [word for word in _telling(query_words, language) if word not in joined]
     asked = list(dict.fromkeys(telling))[:MOST_WORDS]
-    reading = _Reading(known, len(asked))
-    return list(reading.read(asked, fold(text)))
+    length = len(found) + sum(not unspaced_stretches(word) for word in asked)
+    reading = _Reading(known, language, length, Counter(map(stem, telling)))
+    return list(reading.read(asked, found))
 
 
-def _telling(query_words: list[str]) -> list[str]:
-    """Return the words that say what is wanted. "on" does so in "turn on" and "lights on", not in "notes on trees"."""
-    kept = [word for word in query_words if word not in STOP and word not in ASKING]
+def _telling(query_words: Sequence[str], language: str | None) -> Sequence[str]:
+    """Return the words that say what is wanted; all of them if none does."""
+    left_out = STOP | SMALL_WORDS[language] if language else STOP
+    some = [word for word in query_words if word not in left_out]
+    return _without_on([word for word in some if word not in ASKING]) or some or query_words
+
+
+def _without_on(kept: list[str]) -> list[str]:
+    """Leave out "on" where it says nothing. It does in "turn on" and "lights on", not in "notes on trees"."""
     if "on" not in kept:
         return kept
     before = dict(zip(kept[1:], kept, strict=False)).get("on")
@@ -71,42 +94,63 @@ def _telling(query_words: list[str]) -> list[str]:
 class _Reading:
     """The state of reading one query."""
 
-    def __init__(self, known: IndexView, length: int) -> None:
+    def __init__(self, known: IndexView, language: str | None, length: int, times: Mapping[str, int]) -> None:
         self._known = known
-        self._otherwise = SYNONYM_WEIGHT * min(1.0, _FEW_WORDS / max(1, length))
+        self._language = language
+        self._times = times
+        self._unsure = min(1.0, _FEW_WORDS / max(1, length)) ** _EXPLAINED
+        self._most = max(FEWEST_TERMS, MOST_TERMS // max(1, length))
         self._repairs = MOST_REPAIRED
         self._done: set[str] = set()
 
-    def read(self, asked: list[str], text: str) -> Iterator[QueryWord]:
+    def read(self, asked: Sequence[str], found: Mapping[str, Sequence[Meaning]]) -> Iterator[QueryWord]:
         for word in asked:
             yield from self._word(word)
         for one, other in pairwise(asked):
             joined = one + other
             if len(joined) >= _SHORTEST_JOINED and self._known.has_form(joined):
                 yield from self._known_word(stem(joined))
-        for word, terms in english_for_stretches(text).items():
-            yield from self._standing_for(f"{word} in English", dict.fromkeys(terms, TRANSLATION_WEIGHT))
+        for word, meanings in found.items():
+            yield from self._translated(word, meanings)
 
     def _word(self, word: str) -> Iterator[QueryWord]:
         term = stem(word)
-        if self._known.count_having(term):
+        if self._language and (meanings := meanings_of(word, self._language)):
+            yield from self._translated(word, meanings)
+        elif self._known.count_having(term):
             yield from self._known_word(term)
-        elif others := self._otherwise_called(term):
-            yield from self._standing_for(word, others)
+        elif near := self._near(term):
+            yield from self._standing_for(word, near)
+        elif meanings := meanings_of(word, None):
+            yield from self._translated(word, meanings)
         elif self._repairs:
             self._repairs -= 1
             yield from self._repaired(word)
 
-    def _otherwise_called(self, term: str) -> dict[str, float]:
-        """Return the terms in the index for a foreign word or one that no tool has, by synonyms and translations."""
-        english = english_for(term)
-        near = {other for one in (term, *english) for other in synonyms_of(one)}
-        called = {**dict.fromkeys(sorted(near), SYNONYM_WEIGHT), **dict.fromkeys(english, TRANSLATION_WEIGHT)}
-        return {other: weight for other, weight in called.items() if self._known.count_having(other)}
+    def _translated(self, word: str, meanings: Sequence[Meaning]) -> Iterator[QueryWord]:
+        """Yield the English words for a foreign one. It is itself one of them if tools have it, as names often do."""
+        first = meanings[0]
+        if len(first) > 1:
+            for term in first:
+                yield from self._standing_for(f"{term} for {word}", self._english(term, TRANSLATION_WEIGHT))
+            return
+        single = [one[0] for one in meanings if len(one) == 1]
+        terms = self._english(first[0], TRANSLATION_WEIGHT)
+        for at, term in enumerate(single):
+            terms[term] = TRANSLATION_WEIGHT * _LESS_USUAL**at
+        terms[stem(word)] = 1.0
+        yield from self._standing_for(f"{word} in English", terms)
+
+    def _english(self, term: str, weight: float) -> dict[str, float]:
+        near = {other: weight * share * self._unsure for other, share in near_terms(term).items()}
+        return {**near, term: weight}
+
+    def _near(self, term: str) -> dict[str, float]:
+        """Return the terms in the index that are near to one that no tool has."""
+        return {other: weight for other, weight in near_terms(term).items() if self._known.count_having(other)}
 
     def _known_word(self, term: str) -> Iterator[QueryWord]:
-        others = {*synonyms_of(term), *english_for(term)} - {term}
-        yield from self._standing_for(term, {term: 1.0, **dict.fromkeys(sorted(others), self._otherwise)})
+        yield from self._standing_for(term, self._english(term, 1.0))
 
     def _repaired(self, word: str) -> Iterator[QueryWord]:
         vocabulary, has_form = self._known.vocabulary, self._known.has_form
@@ -126,7 +170,7 @@ class _Reading:
         """Return the terms in the index for a misspelt word of the synonyms."""
         meant: dict[str, float] = {}
         for form, mistakes in written_words().nearest_forms(word, lambda _: True):
-            for term, weight in self._otherwise_called(stem(form)).items():
+            for term, weight in self._near(stem(form)).items():
                 meant[term] = max(meant.get(term, 0.0), weight * _REPAIRED[mistakes])
         return meant
 
@@ -138,11 +182,15 @@ class _Reading:
             return
         self._done.add(word)
         most = rare.get(word, max(rare.values()))
-        chosen = [self._term(term, min(rare[term], most) * terms[term]) for term in rare]
+        factors = {term: min(rareness, most) * terms[term] for term, rareness in rare.items()}
+        slight = _SLIGHT * max(factors.values())
+        best = sorted((term for term, factor in factors.items() if factor >= slight), key=lambda term: -factors[term])
+        often = math.sqrt(self._times.get(stem(word), 1))
+        chosen = [self._term(term, factors[term] * often) for term in best[: self._most]]
         yield QueryWord(word, most, sorted(chosen, key=lambda one: -one.bound))
 
     def _term(self, term: str, factor: float) -> RankedTerm:
-        return RankedTerm(self._known.weights(term), factor, self._known.most(term) * factor)
+        return RankedTerm(term, self._known.weights(term), factor, self._known.most(term) * factor)
 
     def _rareness(self, having: int) -> float:
         """Return how rare a term is, as Lucene defines it: never negative, however many tools have the term."""

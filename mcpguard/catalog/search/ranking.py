@@ -24,6 +24,7 @@ _MARGIN: Final = 1 - 1e-9
 class RankedTerm:
     """The tools that have a term, the factor of their weights, and a bound for the score that it gives."""
 
+    term: str
     weights: Weights
     factor: float
     bound: float
@@ -74,7 +75,8 @@ def _add(scores: dict[int, float], one: QueryWord, needed: float, seen: Containe
     if others := one.terms[len(opening) :]:
         candidates = gained.keys() | scores.keys()
         for term in others:
-            _raise(gained, term, term.weights.keys() & candidates)
+            weights = term.weights
+            _raise(gained, term.factor, ((tool, weights[tool]) for tool in weights.keys() & candidates))
     for tool, score in gained.items():
         scores[tool] = scores.get(tool, 0.0) + score
 
@@ -87,16 +89,16 @@ def _gained(terms: Sequence[RankedTerm]) -> dict[int, float]:
     factor = first.factor
     gained = {tool: weight * factor for tool, weight in first.weights.items()}
     for term in others:
-        _raise(gained, term, term.weights)
+        _raise(gained, term.factor, term.weights.items())
     return gained
 
 
-def _raise(gained: dict[int, float], term: RankedTerm, tools: Iterable[int]) -> None:
-    """Raise the gain of these tools, which have the term, where it gives them more."""
-    weights, factor = term.weights, term.factor
-    for tool in tools:
-        score = weights[tool] * factor
-        if score > gained.get(tool, 0.0):
+def _raise(gained: dict[int, float], factor: float, weights: Iterable[tuple[int, float]]) -> None:
+    """Raise the gain of these tools, which have a term with this weight, where it gives them more."""
+    gained_by = gained.get
+    for tool, weight in weights:
+        score = weight * factor
+        if score > gained_by(tool, 0.0):
             gained[tool] = score
 
 

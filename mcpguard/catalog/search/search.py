@@ -8,7 +8,7 @@
 
 Rules kept here:
 1. What is out of scope is left out before anything is ranked.
-2. A tool whose whole name is the query comes first, whatever else is found.
+2. A tool whose whole name is the query, or is said in it as a name, comes first, whatever else is found.
 3. A view belongs to one index and to the thread that owns it, and follows every change. The set of tools that it allows
    must never change: a caller whose scope changes gets a new view.
 """
@@ -18,11 +18,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from mcpguard.catalog.search.homonyms import originals_first
 from mcpguard.catalog.search.index import Index, IndexedServer, Weights
+from mcpguard.catalog.search.names_in_query import is_name_of, names_in
 from mcpguard.catalog.search.query import LONGEST, read_query
 from mcpguard.catalog.search.ranking import best_tools
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.vocabulary import WordForms
+from mcpguard.catalog.search.words import words
 
 Allowed = Callable[[str, str], bool]
 """Tells whether a tool may be seen, by its server and its name; always the same for the same tool."""
@@ -37,7 +40,7 @@ class FoundTool:
     name: str
     score: float
     exact: bool = False
-    """Whether its name is the query."""
+    """Whether its name is the query, or is said in it."""
 
 
 class _Wanted:
@@ -79,20 +82,34 @@ class View:
         seen: Container[int] | None = None if self._allowed is None else self._seen
         if only is not None:
             seen = _Wanted(self._index, seen, only)
-        scores = dict(best_tools(read_query(query, self), limit, seen, self._key))
-        exact = self._exact(query[:LONGEST].strip(), scores, seen)
-        ranked = {number: scores.get(number, max(scores.values(), default=1.0)) for number in exact} | scores
-        return [self._found(number, score, number in exact) for number, score in islice(ranked.items(), limit)]
+        text = query[:LONGEST].strip()
+        scores = dict(best_tools(read_query(text, self), limit, seen, self._key))
+        exact = self._exact(text, scores, seen)
+        best = max(scores.values(), default=1.0)
+        ranked = {number: scores.get(number, best) for number in exact} | scores
+        settled = originals_first(ranked, self._index, seen)
+        return [self._found(number, score, number in exact) for number, score in islice(settled.items(), limit)]
 
-    def _exact(self, name: str, scores: Mapping[int, float], seen: Container[int] | None) -> list[int]:
-        """Return the tools of this name, first those whose name is spelt exactly so."""
-        numbers = [number for number in self._index.numbers_named(name) if seen is None or number in seen]
+    def _exact(self, text: str, scores: Mapping[int, float], seen: Container[int] | None) -> list[int]:
+        """Return the tools whose name is the text, and after them those whose name is said in it.
 
-        def order(number: int) -> tuple[bool, float, str]:
-            key = self._key(number)
-            return name not in (key, self._index.documents[number].name), -scores.get(number, 0.0), key
+        Of several with one name come first those that are spelt exactly so, then those whose server is said, then those
+        that were approved first: a later one gains nothing by its texts.
+        """
+        documents, said = self._index.documents, set(words(text))
 
-        return sorted(numbers, key=order)
+        def order(number: int, name: str) -> tuple[object, ...]:
+            one = documents[number]
+            spelt = is_name_of(name, one.server, one.name)
+            unsaid = not said.issuperset(words(one.server))
+            return not spelt, name != one.name, unsaid, one.since, -scores.get(number, 0.0), one.key
+
+        named = sorted(self._index.numbers_named(text), key=lambda number: order(number, text))
+        for name in names_in(text):
+            same = self._index.numbers_named(name)
+            spelt = [number for number in same if is_name_of(name, documents[number].server, documents[number].name)]
+            named += sorted(spelt, key=lambda number: order(number, name))
+        return [number for number in dict.fromkeys(named) if seen is None or number in seen]
 
     @property
     def vocabulary(self) -> WordForms:

@@ -8,7 +8,7 @@ Rules kept here:
 
 import threading
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from mcpguard.slow_libraries import import_part
 
@@ -18,8 +18,14 @@ _KNOWN: Final = 65_536
 
 class _Stemmers(threading.local):
     def __init__(self) -> None:
-        self.english = import_part("snowballstemmer", "english_stemmer").EnglishStemmer()
-        self.russian = import_part("snowballstemmer", "russian_stemmer").RussianStemmer()
+        self._of: dict[str, Any] = {}
+
+    def stem(self, language: str, word: str) -> str:
+        stemmer = self._of.get(language)
+        if stemmer is None:
+            part = import_part("snowballstemmer", f"{language}_stemmer")
+            stemmer = self._of[language] = getattr(part, f"{language.title()}Stemmer")()
+        return str(stemmer.stemWord(word))
 
 
 _STEMMERS: Final = _Stemmers()
@@ -31,7 +37,13 @@ def stem(word: str) -> str:
     if len(word) < _SHORTEST or not word.isalpha():
         return word
     if word.isascii():
-        return str(_STEMMERS.english.stemWord(word))
+        return _STEMMERS.stem("english", word)
     if "\u0400" <= word[0] <= "\u04ff":
-        return str(_STEMMERS.russian.stemWord(word))
+        return _STEMMERS.stem("russian", word)
     return word
+
+
+@lru_cache(_KNOWN)
+def stem_in(language: str, word: str) -> str:
+    """Return the stem of a word in lower case that is known to be in this language."""
+    return word if len(word) < _SHORTEST or not word.isalpha() else _STEMMERS.stem(language, word)

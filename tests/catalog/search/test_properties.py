@@ -131,7 +131,8 @@ def test_scores_are_those_of_rank_bm25(listed: list[Tool], asked: set[str]) -> N
         for field, text in texts("server", one):
             found = words(text)
             for term, times in Counter(map(stem, found)).items():
-                of_tool[term] += field.weight * times / (1 - B + B * len(found) / field.usual)
+                length = max(len(found), field.fewest) / field.usual
+                of_tool[term] += field.weight * times / (1 - B + B * length)
         frequencies.append(of_tool)
     terms = [stem(each) for each in sorted(asked) if any(stem(each) in of_tool for of_tool in frequencies)]
     theirs = Kernel(frequencies).get_batch_scores(terms, list(range(len(listed))))

@@ -3,7 +3,8 @@
 import pytest
 
 from mcpguard.catalog.search.stems import stem
-from mcpguard.catalog.search.thesaurus import english_for, english_for_stretches, synonyms_of
+from mcpguard.catalog.search.thesaurus import synonyms_of
+from mcpguard.catalog.search.translations import english_in, meanings_in_stretches, meanings_of
 from mcpguard.catalog.search.words import LONGEST_WORD, words
 
 
@@ -54,5 +55,8 @@ def test_synonyms_go_both_ways_and_not_further() -> None:
 
 
 def test_words_of_other_languages_are_known() -> None:
-    assert english_for(stem("datei")) == ("file",)
-    assert english_for_stretches("\u8bfb\u53d6\u6587\u4ef6") == {"\u8bfb\u53d6": ("read",), "\u6587\u4ef6": ("file",)}
+    assert meanings_of("datei", None)[0] == ("file",)
+    assert meanings_of("dateien", "german")[0] == ("file",)
+    assert meanings_of("wechselkurs", "german")[0] == (stem("exchange"), stem("rate"))
+    assert english_in("\u8bfb\u53d6\u6587\u4ef6") == ["read", "document", "file"]
+    assert set(meanings_in_stretches("\u8bfb\u53d6\u6587\u4ef6")) == {"\u8bfb\u53d6", "\u6587\u4ef6"}

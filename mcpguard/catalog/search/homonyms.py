@@ -1,0 +1,44 @@
+"""Puts a tool before later ones that have its name and say the same: the first to be approved is the original.
+
+A server could otherwise offer the tools of another with the same descriptions and a few words more, and be found first.
+"""
+
+from collections.abc import Container, Mapping
+from typing import Final
+
+from mcpguard.catalog.search.index import Index
+from mcpguard.catalog.search.prepared_tools import Document
+from mcpguard.catalog.search.stems import stem
+from mcpguard.catalog.search.words import words
+
+SAME: Final = 0.6
+"""The share of a tool's words that another with its name has, from which it says the same."""
+
+
+def originals_first(ranked: Mapping[int, float], index: Index, seen: Container[int] | None) -> dict[int, float]:
+    """Return the tools with their scores, each after those that it repeats. `seen`: those that count; None for all."""
+    settled: dict[int, float] = {}
+    for number, score in ranked.items():
+        for original in _originals(number, index, seen):
+            settled.setdefault(original, score)
+        settled.setdefault(number, score)
+    return settled
+
+
+def _originals(number: int, index: Index, seen: Container[int] | None) -> list[int]:
+    same = index.homonyms(number)
+    if len(same) == 1:
+        return []
+    documents, one = index.documents, index.documents[number]
+    earlier = (
+        other
+        for other in same
+        if documents[other].since < one.since and (seen is None or other in seen) and _repeats(one, documents[other])
+    )
+    return sorted(earlier, key=lambda other: (documents[other].since, documents[other].key))
+
+
+def _repeats(one: Document, other: Document) -> bool:
+    """Tell whether one has most words of the other, apart from the name of its server."""
+    said = other.weights.keys() - set(map(stem, words(other.server)))
+    return len(said & one.weights.keys()) >= SAME * len(said)
