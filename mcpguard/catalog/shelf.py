@@ -19,6 +19,8 @@ from mcpguard.domain.servers.listings import INSTRUCTIONS, KEYS, Definition, Lis
 
 Effects = Callable[[CapabilityKind, str], Effect | None]
 """The effect of a capability, by kind and name; None for what is not offered."""
+Times = Callable[[CapabilityKind, str], int]
+"""When a capability was approved, by kind and name."""
 _LONGEST_PREFIX = 100
 """Characters that the direct face puts before a template."""
 
@@ -30,6 +32,7 @@ class CatalogEntry:
     capability: Capability
     definition: Definition
     effect: Effect
+    approved_since: int = 0
 
     @cached_property
     def mirrors(self) -> bool:
@@ -55,10 +58,12 @@ class Shelf:
         return self.kinds.get(kind, MappingProxyType({}))
 
 
-def make_shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[str, ...] = ()) -> Shelf:
+def make_shelf(
+    server: str, listing: Listing, effect: Effects, prefixes: tuple[str, ...] = (), since: Times = lambda *_: 0
+) -> Shelf:
     """Return the part of the catalog for a listing: all of it that is approved, and so has an effect."""
     odd: Counter[str] = Counter()
-    kinds = {kind: _pinned(server, kind, listing.of_kind(kind), effect, odd) for kind in KEYS}
+    kinds = {kind: _pinned(server, kind, listing.of_kind(kind), (effect, since), odd) for kind in KEYS}
     left_out = tuple(what if times == 1 else f"{what}, {times} times" for what, times in odd.items())
     has_approved = effect(CapabilityKind.INSTRUCTIONS, INSTRUCTIONS) is not None
     instructions = (listing.instructions or "") if has_approved else ""
@@ -66,8 +71,9 @@ def make_shelf(server: str, listing: Listing, effect: Effects, prefixes: tuple[s
 
 
 def _pinned(
-    server: str, kind: CapabilityKind, definitions: Iterable[Definition], effect: Effects, odd: Counter[str]
+    server: str, kind: CapabilityKind, definitions: Iterable[Definition], said: tuple[Effects, Times], odd: Counter[str]
 ) -> Mapping[str, CatalogEntry]:
+    effect, since = said
     entries: dict[str, CatalogEntry] = {}
     for definition in definitions:
         name = definition.get(KEYS[kind])
@@ -76,7 +82,8 @@ def _pinned(
         if (longest := _outgrown(server, kind, name)) is not None:
             odd[f"a {kind} whose {KEYS[kind]} grows longer than {longest} characters"] += 1
         else:
-            entries[name] = CatalogEntry(Capability(server, kind, name), without_our_keys(definition), assigned)
+            capability = Capability(server, kind, name)
+            entries[name] = CatalogEntry(capability, without_our_keys(definition), assigned, since(kind, name))
     return MappingProxyType(entries)
 
 

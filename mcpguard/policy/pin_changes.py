@@ -116,7 +116,7 @@ def _narrowed(pin: Pin, seen: Fingerprint | None, move: CapabilityMove) -> PinCh
 
 
 def _forgotten(pin: Pin) -> Pin:
-    return replace(pin, approved=None, effect=None, returned=False, findings_read=frozenset())
+    return replace(pin, approved=None, effect=None, returned=False, findings_read=frozenset(), approved_since=0)
 
 
 def _move(pin: Pin, move: CapabilityMove) -> PinChange:

@@ -32,6 +32,7 @@ PINS = st.builds(
     rejected=PRINTS,
     generation=st.integers(0, 2**53),
     findings_read=st.frozensets(st.sampled_from(["hidden.tags", "secrecy.order"])),
+    approved_since=st.integers(0, 2**53),
 )
 PIN = Pin("one", "up", CapabilityKind.TOOL, "tool", A)
 

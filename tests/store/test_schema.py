@@ -179,6 +179,26 @@ def test_of_an_approval_of_an_older_database_nobody_knows_what_was_read(backend:
     assert (pin.callable, pin.findings_read) == (True, frozenset())
 
 
+def test_what_was_approved_in_an_older_database_counts_from_when_it_was_seen(backend: Backend, tmp_path: Path) -> None:
+    assert upgrade(backend, scripts_up_to(tmp_path / "older", "0010")).after == "0010"
+    ids = ("01980000-0000-7000-8000-000000000000", "no time")
+    with backend.connect() as connection:
+        backend.begin(connection, Durability.COMMITTED)
+        for at, id_ in enumerate(ids):
+            made = OLD_PIN.replace("'one'", f"'{id_}'").replace("'t'", f"'t{at}'")
+            connection.execute(text(made), {"listed": "v1:" + "a" * 64, "no": False, "yes": True})
+        pending = OLD_PIN.replace("'one'", "'01980000-0000-7000-8000-000000000001'").replace("'t'", "'t2'")
+        connection.execute(
+            text(pending.replace(":listed, :listed", ":listed, NULL")),
+            {"listed": "v1:" + "a" * 64, "no": False, "yes": True},
+        )
+        connection.commit()
+    upgrade(backend)
+    with backend.connect() as connection:
+        since = {pin.name: pin.approved_since for pin in pins.pins_of(connection, "up")}
+    assert since == {"t0": 0x019800000000 * 1000, "t1": 0, "t2": 0}
+
+
 def test_who_did_what_before_there_was_a_column_for_it_is_found_afterwards(backend: Backend, tmp_path: Path) -> None:
     upgrade(backend, scripts_up_to(tmp_path / "older", "0008"))
     names = "chain, seq, hash, content, at, kind"

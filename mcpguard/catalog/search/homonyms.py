@@ -1,6 +1,7 @@
 """Puts a tool before later ones that have its name and say the same: the first to be approved is the original.
 
 A server could otherwise offer the tools of another with the same descriptions and a few words more, and be found first.
+Whoever says the name of the server means that one.
 """
 
 from collections.abc import Container, Mapping
@@ -15,21 +16,31 @@ SAME: Final = 0.6
 """The share of a tool's words that another with its name has, from which it says the same."""
 
 
-def originals_first(ranked: Mapping[int, float], index: Index, seen: Container[int] | None) -> dict[int, float]:
-    """Return the tools with their scores, each after those that it repeats. `seen`: those that count; None for all."""
+def originals_first(
+    ranked: Mapping[int, float], index: Index, seen: Container[int] | None, said: set[str]
+) -> dict[int, float]:
+    """Return the tools with their scores, each after those that it repeats.
+
+    `seen`: those that count; None for all. `said`: the words of the query.
+    """
     settled: dict[int, float] = {}
     for number, score in ranked.items():
-        for original in _originals(number, index, seen):
+        for original in _originals(number, index, seen, said):
             settled.setdefault(original, score)
         settled.setdefault(number, score)
     return settled
 
 
-def _originals(number: int, index: Index, seen: Container[int] | None) -> list[int]:
+def is_server_said(server: str, said: set[str]) -> bool:
+    """Tell whether the words of a query have all words of a server's name."""
+    return said >= set(words(server))
+
+
+def _originals(number: int, index: Index, seen: Container[int] | None, said: set[str]) -> list[int]:
     same = index.homonyms(number)
-    if len(same) == 1:
-        return []
     documents, one = index.documents, index.documents[number]
+    if len(same) == 1 or is_server_said(one.server, said):
+        return []
     earlier = (
         other
         for other in same

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from mcpguard.catalog.search.homonyms import originals_first
+from mcpguard.catalog.search.homonyms import is_server_said, originals_first
 from mcpguard.catalog.search.index import Index, IndexedServer, Weights
 from mcpguard.catalog.search.names_in_query import is_name_of, names_in
 from mcpguard.catalog.search.query import LONGEST, read_query
@@ -84,25 +84,26 @@ class View:
             seen = _Wanted(self._index, seen, only)
         text = query[:LONGEST].strip()
         scores = dict(best_tools(read_query(text, self), limit, seen, self._key))
-        exact = self._exact(text, scores, seen)
+        said = set(words(text))
+        exact = self._exact(text, said, scores, seen)
         best = max(scores.values(), default=1.0)
         ranked = {number: scores.get(number, best) for number in exact} | scores
-        settled = originals_first(ranked, self._index, seen)
+        settled = originals_first(ranked, self._index, seen, said)
         return [self._found(number, score, number in exact) for number, score in islice(settled.items(), limit)]
 
-    def _exact(self, text: str, scores: Mapping[int, float], seen: Container[int] | None) -> list[int]:
+    def _exact(self, text: str, said: set[str], scores: Mapping[int, float], seen: Container[int] | None) -> list[int]:
         """Return the tools whose name is the text, and after them those whose name is said in it.
 
         Of several with one name come first those that are spelt exactly so, then those whose server is said, then those
         that were approved first: a later one gains nothing by its texts.
         """
-        documents, said = self._index.documents, set(words(text))
+        documents = self._index.documents
 
         def order(number: int, name: str) -> tuple[object, ...]:
             one = documents[number]
             spelt = is_name_of(name, one.server, one.name)
-            unsaid = not said.issuperset(words(one.server))
-            return not spelt, name != one.name, unsaid, one.since, -scores.get(number, 0.0), one.key
+            unsaid = not is_server_said(one.server, said)
+            return not spelt, unsaid, name != one.name, one.since, -scores.get(number, 0.0), one.key
 
         named = sorted(self._index.numbers_named(text), key=lambda number: order(number, text))
         for name in names_in(text):

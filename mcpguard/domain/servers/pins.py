@@ -13,8 +13,9 @@ class Pin:
     `listed`: the definition that the server listed last; None if it could not be read. `approved`: the definition that
     a reviewer approved last; `effect`: the effect that they assigned to it. `returned`: the server has already returned
     to the approved definition once. `rejected`: the definition that a reviewer removed from the inbox. `findings_read`:
-    the rules of the grave findings in the approved definition that a reviewer confirmed to have read. The generation
-    changes with every move, so that a decision about an earlier one is recognised.
+    the rules of the grave findings in the approved definition that a reviewer confirmed to have read. `approved_since`:
+    when it was approved (UTC, microseconds), whatever definitions were approved after that; 0 if it is not. The
+    generation changes with every move, so that a decision about an earlier one is recognised.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Pin:
     rejected: Fingerprint | None = None
     generation: int = 0
     findings_read: frozenset[str] = frozenset()
+    approved_since: int = 0
     callable: bool = field(init=False, repr=False, compare=False)
     """Whether the server lists exactly the definition that was approved."""
 

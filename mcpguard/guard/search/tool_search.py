@@ -10,7 +10,6 @@ Rules kept here:
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import anyio
 import structlog
@@ -107,8 +106,9 @@ class ToolSearch:
                 continue
             tools = self._followed[server] = shelf.entries_of(_TOOL)
             definitions = [pinned.definition for pinned in tools.values()]
+            since = {name: pinned.approved_since for name, pinned in tools.items()}
             try:
-                ready = await to_thread.run_sync(partial(prepare_server, server, definitions), limiter=self._limiter)
+                ready = await to_thread.run_sync(prepare_server, server, definitions, since, limiter=self._limiter)
             except Exception:
                 log.exception("search.failed", server=server)
                 self._index.remove_server(server)

@@ -92,6 +92,9 @@ class ServerState:
         pin = self.pins.get((kind, name))
         return pin.effect if pin is not None and pin.callable else None
 
+    def _approved_since(self, kind: CapabilityKind, name: str) -> int:
+        return self.pins[kind, name].approved_since
+
     def definition(self, kind: CapabilityKind, name: str) -> Definition | None:
         """A definition as it was listed last; its fingerprint is the one in `pins`."""
         return self.index.definitions.get((kind, name))
@@ -108,7 +111,7 @@ class ServerState:
         call waits until the connection lists the same. None where the server is not meant to run, or never listed."""
         if not self.runs or self.listing is None:
             return None
-        return make_shelf(self.name, self.listing, self.effect, self.upstream.prefixes)
+        return make_shelf(self.name, self.listing, self.effect, self.upstream.prefixes, self._approved_since)
 
     def findings_in(self, key: CapabilityKey) -> InspectionFindings:
         """The findings in a capability as it is listed now."""

@@ -130,10 +130,16 @@ class Standings:
                 # stale.
                 change = decide(known)
                 if change is not None:
+                    change = replace(change, pins=tuple(map(self._dated, change.pins)))
                     await self._carry_out(known, change)
                     if change.upstream.removed:
                         self.registry.bury(known)
         return change is not None
+
+    def _dated(self, pin: Pin) -> Pin:
+        """Return a pin that was just approved with the time of that."""
+        is_new = pin.approved is not None and not pin.approved_since
+        return replace(pin, approved_since=self._clock.now()) if is_new else pin
 
     async def add(self, known: ServerState, fact: Fact, by: Actor) -> None:
         """Add a server. Raises Lapsed, NameTaken or LedgerUnavailable; then it was not added."""

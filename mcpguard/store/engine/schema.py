@@ -20,7 +20,7 @@ from mcpguard.domain.errors import StoreUnavailable
 from mcpguard.store.engine.backend import Backend, cause
 from mcpguard.store.engine.durability import Durability
 
-NEWEST: Final = "0019"
+NEWEST: Final = "0020"
 """The schema that the migrations of this version lead to."""
 _TABLE: Final = "alembic_version"
 

@@ -53,6 +53,7 @@ def _row(pin: Pin) -> dict[str, object]:
         "rejected": _text(pin.rejected),
         "generation": pin.generation,
         "findings_read": " ".join(sorted(pin.findings_read)),
+        "approved_since": pin.approved_since,
     }
 
 
@@ -71,6 +72,7 @@ def _pin(row: RowMapping) -> Pin:
         rejected=_print(row["rejected"]),
         generation=row["generation"],
         findings_read=frozenset(row["findings_read"].split()),
+        approved_since=row["approved_since"],
     )
 
 

@@ -152,6 +152,7 @@ capabilities = Table(
     Column("rejected", String),
     Column("generation", BigInteger, nullable=False),
     Column("findings_read", String, nullable=False, server_default=""),
+    Column("approved_since", BigInteger, nullable=False, server_default="0"),
     Index("capability_once", "upstream", "kind", "name", unique=True),
 )
 """A pin: the status of one capability of a server (`domain/servers/pins.py`)."""
