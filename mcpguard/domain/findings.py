@@ -51,7 +51,8 @@ class Evidence:
 class Finding:
     """One finding of inspection. `title` is a constant and never contains text of the server.
 
-    `about`: the tool of another server that the finding refers to, as `server:tool`; others chose that name.
+    `about`: the tool of another server that the finding refers to, as `server:tool`, or how many there are and some of
+    them; others chose these names.
     """
 
     rule: str

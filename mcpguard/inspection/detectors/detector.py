@@ -21,8 +21,10 @@ from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 from mcpguard.inspection.texts.marks import MARKS
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
 from mcpguard.inspection.vocabulary import WORDS
+from mcpguard.policy.lexicon import parts
 
 _MEANINGS: Final = WORDS.meanings | MARKS | {"FOREIGN", "STRANGE"}
+_LONGEST_NAME: Final = 100
 _REPORTED: Final = 0.2
 _FORBIDDEN: Final = 2
 _CLOSE: Final = 6
@@ -65,6 +67,16 @@ class Surroundings:
     def other_names(self) -> frozenset[str]:
         """The names of the tools of every other server."""
         return frozenset[str]().union(*self.others.values())
+
+    @cached_property
+    def tools_by_word(self) -> Mapping[str, frozenset[tuple[str, str]]]:
+        """The tools of other servers, each with its server, by the words of their names."""
+        tools = ((server, tool) for server, names in self.others.items() for tool in names)
+        named = [(word, each) for each in tools for word in {*parts(each[1][:_LONGEST_NAME])}]
+        found: dict[str, set[tuple[str, str]]] = {}
+        for word, each in named:
+            found.setdefault(word, set()).add(each)
+        return {word: frozenset(some) for word, some in found.items()}
 
     @cached_property
     def foreign(self) -> frozenset[str]:

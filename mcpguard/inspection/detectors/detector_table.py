@@ -22,6 +22,7 @@ from mcpguard.inspection.detectors import (
     mixed_scripts,
     padding,
     resemblance,
+    stuffing,
     turns,
     unusable_schemas,
 )
@@ -110,6 +111,7 @@ USES: Final = (
     DetectorUse(headers.DETECTOR),
     DetectorUse(padding.DETECTOR),
     DetectorUse(resemblance.DETECTOR),
+    DetectorUse(stuffing.DETECTOR),
     DetectorUse(unusable_schemas.DETECTOR),
 )
 DEFINITION_DETECTORS: Final = tuple(use.detector for use in USES if use.on_definitions)

@@ -40,3 +40,8 @@ CHANGE_WORDS: Final = Vocabulary(read_sections(_HERE.joinpath("changes.txt").rea
 STRAY_ORDERS: Final = read_sections(_HERE.joinpath("stray_orders.txt").read_text("utf-8"))
 STRAY_ORDER_WORDS: Final = Vocabulary(STRAY_ORDERS)
 """Words that are searched for only in replies, sentence by sentence."""
+SUBJECTS: Final = read_sections(_HERE.joinpath("subjects.txt").read_text("utf-8"))
+"""The words of each subject that tools are about, in the singular."""
+_FUNCTION_WORDS: Final = read_sections(_HERE.joinpath("function_words.txt").read_text("utf-8"))
+FUNCTION_WORDS: Final = frozenset(" ".join(_FUNCTION_WORDS.values()).split())
+"""Words that hold a sentence together, and that no list of words has."""
