@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of NumPy would wait for each other, in every worker
     if not hasattr(config, "workerinput"):  # a worker is told what was decided here
         setattr(config.option, TIER, tiers.asked(_tier(config), _named(config)))
     tiers.prepare_examples(_tier(config))

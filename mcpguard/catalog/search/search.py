@@ -13,7 +13,7 @@ Rules kept here:
    must never change: a caller whose scope changes gets a new view.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -41,6 +41,11 @@ class FoundTool:
     score: float
     exact: bool = False
     """Whether its name is the query, or is said in it."""
+
+
+Rescore = Callable[[Sequence[FoundTool]], Sequence[float]]
+"""Returns a score for each tool that was found, in their order."""
+RESCORED: Final = 300
 
 
 class _Wanted:
@@ -74,8 +79,12 @@ class View:
         self._size = 0
         self._version_of_size = -1
 
-    def search(self, query: str, limit: int, only: Allowed | None = None) -> list[FoundTool]:
-        """Return the best tools for a query, the best first. `only`: which of the visible tools are wanted."""
+    def search(
+        self, query: str, limit: int, only: Allowed | None = None, rescore: Rescore | None = None
+    ) -> list[FoundTool]:
+        """Return the best tools for a query, the best first. `only`: which of the visible tools are wanted. `rescore`:
+        what gives other scores to the best `RESCORED` by words, of which those with the query's names stay first.
+        """
         if limit < 1:
             return []
         self._follow()
@@ -83,13 +92,20 @@ class View:
         if only is not None:
             seen = _Wanted(self._index, seen, only)
         text = query[:LONGEST].strip()
-        scores = dict(best_tools(read_query(text, self), limit, seen, self._key))
+        scores = dict(best_tools(read_query(text, self), max(limit, RESCORED if rescore else 0), seen, self._key))
         said = set(words(text))
         exact = self._exact(text, said, scores, seen)
         best = max(scores.values(), default=1.0)
         ranked = {number: scores.get(number, best) for number in exact} | scores
+        if rescore is not None:
+            ranked = self._rescored(ranked, exact, rescore)
         settled = originals_first(ranked, self._index, seen, said)
         return [self._found(number, score, number in exact) for number, score in islice(settled.items(), limit)]
+
+    def _rescored(self, ranked: Mapping[int, float], exact: list[int], rescore: Rescore) -> dict[int, float]:
+        found = [self._found(number, score, number in exact) for number, score in ranked.items()]
+        scores = dict(zip(ranked, rescore(found), strict=True))
+        return {number: scores[number] for number in exact} | dict(sorted(scores.items(), key=lambda each: -each[1]))
 
     def _exact(self, text: str, said: set[str], scores: Mapping[int, float], seen: Container[int] | None) -> list[int]:
         """Return the tools whose name is the text, and after them those whose name is said in it.
