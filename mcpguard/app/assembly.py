@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_network
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
@@ -83,6 +84,9 @@ from mcpguard.upstreams.transports.addresses import Address
 from mcpguard.upstreams.transports.dialing import Dialing
 from mcpguard.upstreams.transports.own import OwnServer
 
+if TYPE_CHECKING:
+    from mcpguard.guard.search.tool_meanings import ToolMeanings
+
 KNOWN_PER_ENTRY = 4
 """How many capabilities of a server are remembered for each that it may list, as removed ones keep their status."""
 
@@ -102,10 +106,11 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """The host's sandbox, and the cost of checking a password."""
+    """The host's sandbox, the cost of checking a password, and what ranks tools by meaning, if that is wanted."""
 
     sandbox: UsableSandbox | NoSandbox
     cost: Cost = USUAL
+    meanings: "ToolMeanings | None" = None
 
 
 async def assemble(
@@ -157,7 +162,7 @@ async def assemble(
         callers=callers,
         granting=CallerGrants(callers, ledger, clock, new_id, reads_certificates=settings.tls.client_ca is not None),
         review=Review(admission, decisions, inspecting, queries),
-        own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote), programs, scripts),
+        own=AgentServices(managing, ServerLogs(registry, callers, reach.wrote), programs, scripts, here.meanings),
         judging=judge,
         held=await _held(demanding, answering, registry, publisher, callers, ledger, store, new_id),
         staff=await _staff(settings, store, ledger, heard.tallies, clock, new_id, here.cost),

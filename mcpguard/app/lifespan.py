@@ -26,6 +26,7 @@ from mcpguard.guard.audit.search_upkeep import SearchUpkeep
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.people.passwords import USUAL, Cost
 from mcpguard.guard.review.admission import DeclarationSource, from_file
+from mcpguard.guard.search.search_model import tool_meanings
 from mcpguard.guard.trust.confirmed_settings import ConfirmedSettings
 from mcpguard.ledger import keys
 from mcpguard.ledger.chain import Chain
@@ -82,6 +83,7 @@ async def running(
             confirming = await ConfirmedSettings.from_store(settings, opened)
             settings = confirming.settings
             spans = await ending.enter_async_context(telemetry(settings.telemetry))
+            meanings = await tool_meanings(settings.search)
             ledger = Ledger(opened.writer, chain, settings, clock)
             signed = await begin_signing(settings, file, chain, opened, tasks)
             left_open = await ledger.start(_started(settings, opened, chain), signed.found)
@@ -90,7 +92,7 @@ async def running(
             await confirming.keep(ledger, clock)
             tasks.start_soon(ledger.upkeep, name="ledger upkeep")
             tasks.start_soon(SearchUpkeep(opened.writer, ledger, clock).run, name="index of searches")
-            here = HostFacts(sandbox or await sandbox_here(), cost)
+            here = HostFacts(sandbox or await sandbox_here(), cost, meanings)
             parts = await assemble(confirming, clock, new_id, opened, ledger, signed, callers, here)
             guard = parts.guard
             tasks.start_soon(CallCounter(opened, ledger, clock).run, name="counts of calls")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.domain.callers import Caller
@@ -53,6 +53,9 @@ from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.ledger import Ledger
 from mcpguard.store.engine.store import Store
 
+if TYPE_CHECKING:
+    from mcpguard.guard.search.tool_meanings import ToolMeanings
+
 
 @dataclass(frozen=True, slots=True)
 class GuardFacts:
@@ -76,12 +79,15 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class AgentServices:
-    """What agents may do themselves: request changes of servers, read their logs, and run programs where they may."""
+    """What agents may do themselves: request changes of servers, read their logs, and run programs where they may; and
+    by which meanings the tools that they look for are ranked, if any.
+    """
 
     managing: AgentRequests
     tailing: ServerLogs
     programs: Programs | None
     scripts: Scripts | None
+    meanings: "ToolMeanings | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +178,7 @@ class Guard:
         self.tallies = heard.tallies
         self.events = heard.events
         self.counting = heard.counting
-        self.searching = ToolSearch(servers.publisher)
+        self.searching = ToolSearch(servers.publisher, own.meanings)
         self.auditing = AuditLog(store, ledger, clock)
         self.call_numbers = CallNumbers(store, ledger, clock)
         self.exporting = AuditExports(store, ledger, clock, confirming.settings.data_dir)
@@ -203,9 +209,10 @@ class Guard:
         """Explain why this caller can use a capability now, or why not. Unknown and out of scope look the same."""
         return explain_to_agent(caller, capability, self.judging)
 
-    def search(self, query: str, limit: int, wish: SearchScope, *, full: bool = False) -> dict[str, Any]:
+    async def search(self, query: str, limit: int, wish: SearchScope, *, full: bool = False) -> dict[str, Any]:
         """Search for tools within the scope and filters of `wish`."""
-        return search_answer(query, limit, wish, self.searching, self.servers, full=full)
+        meaning = await self.searching.meaning(query)
+        return search_answer(query, limit, wish, self.searching, self.servers, meaning=meaning, full=full)
 
     async def confirm(self, seen: Mapping[str, SettingValue], by: Actor) -> tuple[str, ...]:
         """Confirm the settings that wait for it, as they were seen. Returns their keys."""

@@ -15,6 +15,22 @@ from mcpguard.settings.trust import Demands, Each, Off, Patterns, strictest_firs
 _MIB: Final = 1024 * 1024
 
 
+class AskingSettings(Group):
+    """Requests of servers to clients while they work on a call: roots, sampling, elicitation."""
+
+    answer_seconds: Annotated[float, Field(gt=0, le=86_400), Restart] = 300.0
+    """Time limit for an answer of the client in seconds; not part of the time limit of the call."""
+
+    per_call: Annotated[int, Field(ge=1, le=1000), Restart] = 16
+    """Maximum number of requests of a server during one call; further ones are refused."""
+
+    question_bytes: Annotated[int, Field(ge=1024, le=256 * _MIB), Restart] = _MIB
+    """Maximum size of a request to a client in bytes; larger ones are refused."""
+
+    waiting: Annotated[int, Field(ge=1, le=10_000), Restart] = 64
+    """Calls of one caller that may wait for its answers; requests of servers in further calls are refused."""
+
+
 class ArgumentSettings(Group):
     """Limits for the arguments of calls."""
 

@@ -67,6 +67,13 @@ class RegistrySettings(Group):
     """Whether they can do so without a token. Whoever reaches the guard sees the names of servers and tools then."""
 
 
+class SearchSettings(Group):
+    """How agents find tools."""
+
+    semantic: Annotated[bool, Restart] = False
+    """Whether tools that match by their words are also ranked by meaning; needs the extra `semantic` and memory."""
+
+
 class LimitSettings(Group):
     """Limits for connections, sessions and messages."""
 

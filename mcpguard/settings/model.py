@@ -20,6 +20,7 @@ from mcpguard.settings.address import host_header, is_on_loopback, network, prox
 from mcpguard.settings.call_groups import (
     Anonymous,
     ArgumentSettings,
+    AskingSettings,
     Authority,
     BudgetSettings,
     CodeSettings,
@@ -38,6 +39,7 @@ from mcpguard.settings.guard_groups import (
     RegistrySettings,
     RetentionSettings,
     SandboxSettings,
+    SearchSettings,
     Telemetry,
     TlsSettings,
     base_url,
@@ -166,22 +168,6 @@ class Upstreams(Group):
     """Folders whose files `${file:…}` may refer to in the configuration of a server."""
 
 
-class AskingSettings(Group):
-    """Requests of servers to clients while they work on a call: roots, sampling, elicitation."""
-
-    answer_seconds: Annotated[float, Field(gt=0, le=86_400), Restart] = 300.0
-    """Time limit for an answer of the client in seconds; not part of the time limit of the call."""
-
-    per_call: Annotated[int, Field(ge=1, le=1000), Restart] = 16
-    """Maximum number of requests of a server during one call; further ones are refused."""
-
-    question_bytes: Annotated[int, Field(ge=1024, le=256 * MIB), Restart] = MIB
-    """Maximum size of a request to a client in bytes; larger ones are refused."""
-
-    waiting: Annotated[int, Field(ge=1, le=10_000), Restart] = 64
-    """Calls of one caller that may wait for its answers; requests of servers in further calls are refused."""
-
-
 class Settings(Group):
     """The configuration of mcpguard."""
 
@@ -276,6 +262,9 @@ class Settings(Group):
 
     registry: RegistrySettings = Field(default_factory=RegistrySettings)
     """The approved servers, in the form of the MCP registry's API, at `/registry`."""
+
+    search: SearchSettings = Field(default_factory=SearchSettings)
+    """How agents find tools."""
 
     limits: LimitSettings = Field(default_factory=LimitSettings)
     """Limits for connections, sessions and messages."""

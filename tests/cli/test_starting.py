@@ -26,6 +26,7 @@ finally:
 COMMAND = (sys.executable, "-c", PROGRAM)
 PAGES = {"fastapi", "jinja2", "prometheus_client"}
 SERVING = {"alembic", "markdown_it", "mcp", "mcp_types", "opentelemetry", "pygments", "rich", "snowballstemmer", *PAGES}
+SERVING |= {"numpy", "mcpguard.catalog.search.semantic"}
 """What takes long to load, and no guard needs before it is asked for a page, or an agent speaks."""
 ASKING = {"anyio", "asyncio", "cryptography", "pydantic_settings", "sqlalchemy", "starlette", "structlog", "uvicorn"}
 ASKING |= {"mcpguard.guard", "mcpguard.settings.model", "mcpguard.store", *SERVING - {"rich"}}

@@ -11,6 +11,7 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "listen": ("127.0.0.1:1", "[::1]:2", "localhost:3"),
     "hosts": (["a.example"], ["b.example:8080", "[::1]:80"], []),
     "public_url": ("https://a.example", "https://b.example", "https://c.example"),
+    "search.semantic": (True, False, True),
     "registry.enabled": (False, True, False),
     "registry.public": (True, False, True),
     "tls.client_ca": ("/srv/a.pem", "/srv/b.pem", "/srv/c.pem"),

@@ -26,10 +26,10 @@ class FindTools:
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
 
-    def retrieve(self, caller: Caller, given: RetrieveArguments) -> Json:
+    async def retrieve(self, caller: Caller, given: RetrieveArguments) -> Json:
         effects = frozenset(Effect if given.effects is None else given.effects)
         wish = SearchScope(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
-        return self._guard.search(given.query, given.limit, wish, full=given.detail == "full")
+        return await self._guard.search(given.query, given.limit, wish, full=given.detail == "full")
 
     def describe(self, caller: Caller, given: DescribeArguments) -> Json:
         said = [self._one(caller, name) for name in dict.fromkeys(given.names)]

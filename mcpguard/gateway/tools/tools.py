@@ -84,7 +84,7 @@ class Tools:
             return unusable_arguments(params["name"], str(error))
 
     async def _retrieve(self, exchange: Exchange, _: Mapping[str, Any], arguments: Json) -> Json:
-        answer = self._finding.retrieve(exchange.client.caller, read(RetrieveArguments, arguments))
+        answer = await self._finding.retrieve(exchange.client.caller, read(RetrieveArguments, arguments))
         disclosed = disclosed_fields(exchange.client, definitions.RETRIEVE, _names(answer["tools"]))
         self._guard.tallies.count_disclosure(query=answer["query"], **disclosed)
         return self._counted(tool_result(answer))

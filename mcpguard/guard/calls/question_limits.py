@@ -10,7 +10,7 @@ from mcpguard.domain.asks import QuestionDeclined
 from mcpguard.domain.reasons import Reason
 from mcpguard.guard.calls.kept_bodies import KeptBodies
 from mcpguard.ledger.ledger import Ledger
-from mcpguard.settings.model import AskingSettings
+from mcpguard.settings.call_groups import AskingSettings
 
 
 class QuestionLimits:

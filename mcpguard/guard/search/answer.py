@@ -4,7 +4,7 @@ Rule kept here: text of a server is shown only for tools that a reviewer approve
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.search.answer_size import fit_hits
@@ -12,15 +12,25 @@ from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.policy.scopes import is_server_in_scope
 
+if TYPE_CHECKING:
+    from mcpguard.catalog.search.semantic.model_weights import Array
+
 MOST_NAMED: Final = 5
 """The most servers that a notice names."""
 
 
 def search_answer(
-    query: str, limit: int, wish: SearchScope, searching: ToolSearch, servers: Servers, *, full: bool = False
+    query: str,
+    limit: int,
+    wish: SearchScope,
+    searching: ToolSearch,
+    servers: Servers,
+    *,
+    meaning: "Array | None" = None,
+    full: bool = False,
 ) -> dict[str, Any]:
-    """Search, and return the best matches in short or with their schemas, with notices."""
-    hits, total = searching.search(query, limit, wish)
+    """Search, and return the best matches in short or with their schemas, with notices. `meaning`: the query's."""
+    hits, total = searching.search(query, limit, wish, meaning)
     tools, notices = fit_hits(hits, full=full)
     answer: dict[str, Any] = {"tools": tools, "total": total, "query": query}
     waiting = sum(

@@ -6,10 +6,12 @@ Rules kept here:
 2. Texts are prepared in a thread, one server after another; a search never waits for that, and an unchanged list of
    tools is not prepared again.
 3. A server whose texts cannot be prepared is logged and not found; nothing else is affected.
+4. What tools mean is followed after their words, so that no tool waits for it to be found (`tool_meanings`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import anyio
 import structlog
@@ -26,6 +28,10 @@ from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.guard.search.context_use import ContextUse
 from mcpguard.guard.servers.publisher import CatalogChange, Publisher
 from mcpguard.policy.scopes import is_in_scope
+
+if TYPE_CHECKING:  # loaded only where the setting `search.semantic` is on
+    from mcpguard.catalog.search.semantic.model_weights import Array
+    from mcpguard.guard.search.tool_meanings import ToolMeanings
 
 MOST_VIEWS = 256
 Tools = Mapping[str, CatalogEntry]
@@ -51,11 +57,14 @@ class ToolHit:
 
 
 class ToolSearch:
-    """Searches an index of approved tools. New tools are only found while `run` runs."""
+    """Searches an index of approved tools. New tools are only found while `run` runs. `meanings`: by which tools are
+    also ranked; None where they are not.
+    """
 
-    def __init__(self, publisher: Publisher) -> None:
+    def __init__(self, publisher: Publisher, meanings: "ToolMeanings | None" = None) -> None:
         self.context_use = ContextUse()
         self._publisher = publisher
+        self._meanings = meanings
         self._index = Index()
         self._followed: dict[str, Tools] = {}
         self._views: dict[Scope, View] = {}
@@ -70,9 +79,18 @@ class ToolSearch:
                 await self._follow()
                 if self._followed:
                     await to_thread.run_sync(prepare_thesaurus, limiter=self._limiter)
+                if self._meanings is not None:
+                    indexed = {server: self._followed[server] for server in self._index.shelves}
+                    await self._meanings.follow(indexed, self._changed.is_set)
                 await self._changed.wait()
 
-    def search(self, query: str, limit: int, wish: SearchScope) -> tuple[list[ToolHit], int]:
+    async def meaning(self, query: str) -> "Array | None":
+        """What a query means, for `search`; None where tools are ranked by words alone."""
+        return None if self._meanings is None else await self._meanings.of_query(query)
+
+    def search(
+        self, query: str, limit: int, wish: SearchScope, meaning: "Array | None" = None
+    ) -> tuple[list[ToolHit], int]:
         """The best matches, and how many tools could have been found at all."""
         catalog = self._publisher.catalog
         view = self._view(wish.scope)
@@ -84,7 +102,10 @@ class ToolSearch:
             pinned = catalog.find(server, _TOOL, name)
             return pinned is not None and pinned.effect in wish.effects
 
-        found = view.search(query, limit, wanted)
+        rescore = None
+        if self._meanings is not None and meaning is not None:
+            rescore = partial(self._meanings.scores, meaning, catalog)
+        found = view.search(query, limit, wanted, rescore)
         hits = ((each, catalog.find(each.server, _TOOL, each.name)) for each in found)
         return [ToolHit(pinned, each.score) for each, pinned in hits if pinned is not None], view.count()
 

@@ -79,7 +79,7 @@ def calls(guard: Guard) -> APIRouter:
     ) -> Response:
         """Search the approved tools, or those that one caller can find; the best match comes first."""
         scope = EVERYTHING if caller is None else find_caller(guard, caller).scope
-        return _json(guard.search(q, limit, SearchScope(scope, frozenset(Effect))))
+        return _json(await guard.search(q, limit, SearchScope(scope, frozenset(Effect))))
 
     @router.post("/explain", dependencies=[may(Right.AUDIT)], response_model=ForeseenAnswer)
     async def explain(request: Request, body: WantedBody) -> JSONResponse:
