@@ -63,7 +63,7 @@ bench-detection: $(VENV)/.dev ## measure what is found in labelled texts (ARGS="
 	$(BIN)/python -m tests.benchmarks.detection $(ARGS)
 
 bench-search: $(VENV)/.dev ## measure how tools are found, and the tokens that takes (ARGS="DIR…": folders with tools.jsonl and queries.jsonl)
-	$(BIN)/python -m tests.benchmarks.search --table $(ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.search --table $(ARGS)
 
 soak: $(VENV)/.dev ## load a guard and kill its servers, for long (ARGS="--minutes 10 --seed 7")
 	$(BIN)/python -m tests.soak $(ARGS)

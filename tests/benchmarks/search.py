@@ -19,7 +19,8 @@ from rich.console import Console
 from mcpguard.catalog.search.index import Index
 from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
-from tests.benchmarks import search_costs, search_tokens
+from mcpguard.catalog.search.semantic.sentence_model import SentenceModel
+from tests.benchmarks import search_costs, search_meaning, search_tokens
 from tests.benchmarks.report import Row, Sheet, as_json, machine, show
 from tests.benchmarks.retrieval import RANKS, figures
 
@@ -86,14 +87,18 @@ def _grades(query: Mapping[str, Any]) -> Mapping[str, float]:
     return {key: grades.get(key, 1) for key in query["relevant"]}
 
 
-def _ours(folder: Folder) -> Search:
+def _view(folder: Folder) -> View:
     servers: dict[str, list[Mapping[str, Any]]] = {}
     for tool in folder.tools:
         servers.setdefault(tool["server"], []).append(tool)
     index = Index()
     for server, tools in servers.items():
         index.set_server(prepare_server(server, tools))
-    view = View(index, None)
+    return View(index, None)
+
+
+def _ours(folder: Folder) -> Search:
+    view = _view(folder)
     return lambda query: [f"{found.server}:{found.name}" for found in view.search(query, MOST)]
 
 
@@ -107,10 +112,16 @@ def _plain(folder: Folder) -> Search:
 
 def _sheets(folders: Sequence[Folder]) -> Iterator[Sheet]:
     rows = []
+    model = search_meaning.model_here()
     for folder in folders:
         rows.append(Row({**_about(folder), "by": "mcpguard"}, folder.measured(_ours(folder))))
+        if isinstance(model, SentenceModel):
+            search = search_meaning.searching(model, _view(folder), folder.tools, MOST)
+            rows.append(Row({**_about(folder), "by": "mcpguard, semantic"}, folder.measured(search)))
         rows.append(Row({**_about(folder), "by": "rank-bm25 as it comes"}, folder.measured(_plain(folder))))
-    yield Sheet("retrieval", "share of the right tools among the first, and rank of the first right one", rows)
+    without = f"; without the extra semantic: {model}" if isinstance(model, str) else ""
+    about = f"share of the right tools among the first, and rank of the first right one{without}"
+    yield Sheet("retrieval", about, rows)
     golden = folders[0]
     kinds = dict.fromkeys(query["kind"] for query in golden.queries)
     search = _ours(golden)
@@ -125,7 +136,10 @@ def _sheets(folders: Sequence[Folder]) -> Iterator[Sheet]:
     yield Sheet("anchors", "what was measured elsewhere, on other tools: means over five sets of MCP tools", anchors)
     yield search_tokens.sheet([(_about(each), each.tools, [one["query"] for one in each.queries]) for each in folders])
     tools = [tool for folder in folders for tool in folder.tools]
-    yield from search_costs.sheets(tools, [query["query"] for folder in folders for query in folder.queries])
+    asked = [query["query"] for folder in folders for query in folder.queries]
+    yield from search_costs.sheets(tools, asked)
+    if isinstance(model, SentenceModel):
+        yield search_meaning.sheet(model, tools, asked)
 
 
 if __name__ == "__main__":
