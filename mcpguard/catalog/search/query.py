@@ -35,6 +35,10 @@ MOST_REPAIRED: Final = 8
 MOST_TERMS: Final = 150
 FEWEST_TERMS: Final = 3
 """Terms that may stand for a word, however long the query is."""
+_COMMON: Final = 100
+"""Tools that have a term, from which it is worth half as much to look at them."""
+_LOOKED_AT: Final = 300
+"""Tools that are looked at for what stands for a word in its place; fewer the more words a query has."""
 TRANSLATION_WEIGHT: Final = 0.8
 _LESS_USUAL: Final = 0.9
 """How much each meaning of a foreign word counts, compared with the one before it."""
@@ -100,6 +104,7 @@ class _Reading:
         self._times = times
         self._unsure = min(1.0, _FEW_WORDS / max(1, length)) ** _EXPLAINED
         self._most = max(FEWEST_TERMS, MOST_TERMS // max(1, length))
+        self._looked_at = _LOOKED_AT / math.sqrt(max(1, length))
         self._repairs = MOST_REPAIRED
         self._done: set[str] = set()
 
@@ -183,11 +188,25 @@ class _Reading:
         self._done.add(word)
         most = rare.get(word, max(rare.values()))
         factors = {term: min(rareness, most) * terms[term] for term, rareness in rare.items()}
-        slight = _SLIGHT * max(factors.values())
-        best = sorted((term for term, factor in factors.items() if factor >= slight), key=lambda term: -factors[term])
         often = math.sqrt(self._times.get(stem(word), 1))
-        chosen = [self._term(term, factors[term] * often) for term in best[: self._most]]
+        chosen = [self._term(term, factors[term] * often) for term in self._worth_it(word, factors, having)]
         yield QueryWord(word, most, sorted(chosen, key=lambda one: -one.bound))
+
+    def _worth_it(self, word: str, factors: Mapping[str, float], having: Mapping[str, int]) -> Iterator[str]:
+        """Yield the terms that count most for the time that they take: the word itself, or else the best of all."""
+        slight = _SLIGHT * max(factors.values())
+        worth = {
+            term: (term == word, factor / (1 + having[term] / _COMMON))
+            for term, factor in factors.items()
+            if factor >= slight
+        }
+        ordered = sorted(worth, key=lambda term: worth[term], reverse=True)[: self._most]
+        yield ordered[0]
+        left = self._looked_at
+        for term in ordered[1:]:
+            if having[term] <= left:
+                left -= having[term]
+                yield term
 
     def _term(self, term: str, factor: float) -> RankedTerm:
         return RankedTerm(term, self._known.weights(term), factor, self._known.most(term) * factor)
