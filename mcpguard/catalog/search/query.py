@@ -11,7 +11,7 @@ Rules kept here:
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Protocol
 
@@ -137,14 +137,12 @@ class _Reading:
         first = meanings[0]
         if len(first) > 1:
             for term in first:
-                yield from self._standing_for(f"{term} for {word}", self._english(term, TRANSLATION_WEIGHT))
+                yield from self._standing_for(f"{term} for {word}", self._english(term, TRANSLATION_WEIGHT), {term})
             return
         single = [one[0] for one in meanings if len(one) == 1]
-        terms = self._english(first[0], TRANSLATION_WEIGHT)
-        for at, term in enumerate(single):
-            terms[term] = TRANSLATION_WEIGHT * _LESS_USUAL**at
-        terms[stem(word)] = 1.0
-        yield from self._standing_for(f"{word} in English", terms)
+        meant = {stem(word): 1.0} | {term: TRANSLATION_WEIGHT * _LESS_USUAL**at for at, term in enumerate(single)}
+        terms = self._english(first[0], TRANSLATION_WEIGHT) | meant
+        yield from self._standing_for(f"{word} in English", terms, set(meant))
 
     def _english(self, term: str, weight: float) -> dict[str, float]:
         near = {other: weight * share * self._unsure for other, share in near_terms(term).items()}
@@ -155,7 +153,7 @@ class _Reading:
         return {other: weight for other, weight in near_terms(term).items() if self._known.count_having(other)}
 
     def _known_word(self, term: str) -> Iterator[QueryWord]:
-        yield from self._standing_for(term, self._english(term, 1.0))
+        yield from self._standing_for(term, self._english(term, 1.0), {term})
 
     def _repaired(self, word: str) -> Iterator[QueryWord]:
         vocabulary, has_form = self._known.vocabulary, self._known.has_form
@@ -179,8 +177,11 @@ class _Reading:
                 meant[term] = max(meant.get(term, 0.0), weight * _REPAIRED[mistakes])
         return meant
 
-    def _standing_for(self, word: str, terms: dict[str, float]) -> Iterator[QueryWord]:
-        """Yield a word, once in a query, with the terms that stand for it and how much each counts."""
+    def _standing_for(self, word: str, terms: Mapping[str, float], meant: Container[str] = ()) -> Iterator[QueryWord]:
+        """Yield a word, once in a query, with the terms that stand for it and how much each counts.
+
+        `meant`: those that it means; the others are near to them.
+        """
         having = {term: self._known.count_having(term) for term in terms}
         rare = {term: self._rareness(many) for term, many in having.items() if many}
         if not rare or word in self._done:
@@ -189,22 +190,24 @@ class _Reading:
         most = rare.get(word, max(rare.values()))
         factors = {term: min(rareness, most) * terms[term] for term, rareness in rare.items()}
         often = math.sqrt(self._times.get(stem(word), 1))
-        chosen = [self._term(term, factors[term] * often) for term in self._worth_it(word, factors, having)]
+        chosen = [self._term(term, factors[term] * often) for term in self._worth_it(factors, having, meant)]
         yield QueryWord(word, most, sorted(chosen, key=lambda one: -one.bound))
 
-    def _worth_it(self, word: str, factors: Mapping[str, float], having: Mapping[str, int]) -> Iterator[str]:
-        """Yield the terms that count most for the time that they take: the word itself, or else the best of all."""
+    def _worth_it(
+        self, factors: Mapping[str, float], having: Mapping[str, int], meant: Container[str]
+    ) -> Iterator[str]:
+        """Yield the terms that are meant, and of the others those that count most for the time that they take."""
         slight = _SLIGHT * max(factors.values())
         worth = {
-            term: (term == word, factor / (1 + having[term] / _COMMON))
+            term: (term in meant, factor / (1 + having[term] / _COMMON))
             for term, factor in factors.items()
             if factor >= slight
         }
-        ordered = sorted(worth, key=lambda term: worth[term], reverse=True)[: self._most]
-        yield ordered[0]
         left = self._looked_at
-        for term in ordered[1:]:
-            if having[term] <= left:
+        for at, term in enumerate(sorted(worth, key=lambda term: worth[term], reverse=True)[: self._most]):
+            if at == 0 or term in meant:
+                yield term
+            elif having[term] <= left:
                 left -= having[term]
                 yield term
 

@@ -10,7 +10,7 @@ import pytest
 from mcpguard.catalog.search.prepared_tools import MOST_FORMS, MOST_TERMS, prepare_server
 from mcpguard.catalog.search.query import MOST_WORDS, read_query
 from mcpguard.catalog.search.search import View
-from mcpguard.catalog.search.stopwords import STOP
+from mcpguard.catalog.search.stopwords import ASKING, STOP
 from mcpguard.catalog.search.words import words
 from tests.catalog.search.golden.golden import queries, servers
 from tests.catalog.search.offers import index, keys, tool
@@ -102,3 +102,30 @@ def test_a_tool_that_says_every_popular_word_is_found_by_almost_nobody(where: st
     asked = [query.text for query in queries()]
     fooled = [query for query in asked if f"evil:{one['name']}" in keys(made, query)]
     assert len(fooled) <= len(asked) / 100, fooled
+
+
+def asked_most(many: int) -> list[str]:
+    """The words that queries have most: whoever knows them knows the best words to be found by."""
+    spelt = [query.text for query in queries() if query.kind != "misspelt"]
+    in_queries = Counter(word for text in spelt for word in set(words(text)) - STOP - ASKING)
+    return [word for word, _ in sorted(in_queries.items(), key=lambda each: (-each[1], each[0]))[:many]]
+
+
+@pytest.mark.parametrize("tools", [1, 20])
+def test_fifteen_words_in_name_title_and_first_sentence_gain_nothing(tools: int) -> None:
+    many = asked_most(15 * tools)
+    some = [many[at * 15 : (at + 1) * 15] for at in range(tools)]
+    evil = [tool("_".join(each), f"The {' '.join(each)} tool.", title=" ".join(each)) for each in some if each]
+    offered = {f"{server}{copy}": listed for copy in ("", "-two", "-three") for server, listed in servers().items()}
+    made = View(index({**offered, "evil": evil}), None)
+    asked = [query.text for query in queries()]
+    fooled = [query for query in asked if any(key.startswith("evil:") for key in keys(made, query, 5))]
+    assert len(fooled) <= len(asked) / 50, fooled
+
+
+def test_words_that_stand_alone_gain_nothing_by_that() -> None:
+    alone = tool("best", "Weather. Forecast. Rain. Wind. Sun. Storm. Snow. Fog.")
+    honest = tool("forecast", "Show the weather forecast of a city for the next days.")
+    assert (
+        keys(View(index({"evil": [alone], "sky": [honest]}), None), "weather forecast of a city")[0] == "sky:forecast"
+    )
