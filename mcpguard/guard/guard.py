@@ -40,7 +40,7 @@ from mcpguard.guard.review.inspection import ServerInspections
 from mcpguard.guard.review.logs.server_log import ServerLogs
 from mcpguard.guard.review.server_json import ServerQueries
 from mcpguard.guard.scripts.scripts import Scripts
-from mcpguard.guard.search.answer import search_answer
+from mcpguard.guard.search.answer import explained_answer, search_answer
 from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import AnchorStatus, LedgerStatus, Readiness, SandboxStatus, Status, TlsStatus
@@ -213,6 +213,11 @@ class Guard:
         """Search for tools within the scope and filters of `wish`."""
         meaning = await self.searching.meaning(query)
         return search_answer(query, limit, wish, self.searching, self.servers, meaning=meaning, full=full)
+
+    async def explain_search(self, query: str, limit: int, wish: SearchScope) -> dict[str, Any]:
+        """Search as `search` does, and say why each tool is found and stands where it does."""
+        meaning = await self.searching.meaning(query)
+        return await explained_answer(query, limit, wish, self.searching, self.servers, meaning=meaning)
 
     async def confirm(self, seen: Mapping[str, SettingValue], by: Actor) -> tuple[str, ...]:
         """Confirm the settings that wait for it, as they were seen. Returns their keys."""

@@ -42,6 +42,8 @@ PAGES: Final = {
     "export": "/audit/export",
     "callers": "/callers",
     "policy": "/policy",
+    "search": "/search?q=serch+open+issues+zorb&caller=*",
+    "search-empty": "/search",
     "settings": "/settings",
     "users": "/settings/users",
     "sessions": "/settings/sessions",

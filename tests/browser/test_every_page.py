@@ -54,7 +54,7 @@ def test_without_a_script_every_page_is_there(browser: Browser, filled: tuple[Se
             answer = seen.page.goto(guard.url + path)
             assert answer is not None
             assert answer.status == 200, path
-            assert seen.page.get_by_role("navigation", name="Main").get_by_role("link").count() == 9, path
+            assert seen.page.get_by_role("navigation", name="Main").get_by_role("link").count() == 10, path
 
 
 def test_keys_go_through_rows_and_to_the_filter(browser: Browser, filled: tuple[Served, str]) -> None:

@@ -121,6 +121,44 @@ def test_a_token_is_whose_scope_counts(desk: Desk, monkeypatch: pytest.MonkeyPat
     assert "the guard refuses" in wrong.stderr
 
 
+def test_why_a_tool_is_found_is_told_on_a_line_beneath_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    explained = desk("search", "raed", "a", "zorb", "note", "--why")
+    assert explained.exit_code == 0, explained.output
+    assert inert(explained.output)
+    first, why, *_ = explained.stdout.splitlines()
+    assert first.startswith("notes:read_note  read  ")
+    assert why.startswith("    ")
+    assert "`read` (corrected from `raed`) in its name" in why
+    assert explained.stderr == "No tool has: `zorb`.\n"
+    desk.done("caller", "add", "narrow", "--tools", "list_*")
+    narrow = desk.json("search", "note", "--caller", "narrow")["tools"]
+    assert [each["name"] for each in narrow] == ["notes:list_notes"]
+    assert desk.json("search", "note", "--caller", "narrow", "--why")["tools"][0]["why"]["words"]
+    monkeypatch.setenv("MCPGUARD_TOKEN", "mcpg_of_somebody")
+    assert desk.json("search", "note", "--caller", "narrow")["tools"] == narrow, "the token is not shown"
+    whose = desk("search", "note", "--why")
+    assert (whose.exit_code, whose.stdout) == (2, "")
+    assert "--caller" in whose.stderr
+
+
+def test_a_search_as_a_caller_that_does_not_exist_says_what_to_do(desk: Desk, tmp_path: Path) -> None:
+    unknown = desk("search", "note", "--caller", "nobody")
+    assert (unknown.exit_code, unknown.stdout) == (1, "")
+    assert unknown.stderr == "mcpguard: there is no caller nobody; mcpguard caller list shows them\n"
+    long = desk("search", "x" * 2001, "--why")
+    assert (long.exit_code, long.stdout) == (1, "")
+    nowhere = mcpguard("search", "--data-dir", str(tmp_path / "nowhere"), "x", "--why")
+    assert (nowhere.exit_code, nowhere.stdout) == (1, "")
+    assert "no guard answers at" in nowhere.stderr
+
+
+def test_where_every_agent_needs_a_token_an_explained_search_names_one(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", environ={"MCPGUARD_ANONYMOUS__ENABLED": "false"}) as guard:
+        refused = Desk(guard, tmp_path / "description")("search", "note", "--why")
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert "name one with --caller" in refused.stderr
+
+
 def test_what_is_wrong_is_told_and_repeats_nothing(desk: Desk, tmp_path: Path) -> None:
     for args in ("[1]", '{"a": "canary-7"', '{"a": 1, "a": 2}'):
         result = desk("call", "read", "notes:list_notes", "--args", args)

@@ -109,7 +109,7 @@ COMMANDS = {
     ("doctor",): {"--config", "--data-dir", "--output"},
     ("scan",): {"FILE|-", "--output"},
     ("tour",): {"--yes", "--config", "--data-dir"},
-    ("search",): {"QUERY", "--limit", "--config", "--data-dir", "--output"},
+    ("search",): {"QUERY", "--limit", "--why", "--caller", "--config", "--data-dir", "--output"},
     ("serve",): {"--config", "--listen", "--data-dir", "--idle-exit"},
     ("stdio",): {"--config", "--data-dir", "--face", "--only"},
     ("status",): {"--config", "--data-dir", "--output"},

@@ -20,6 +20,7 @@ from mcpguard.catalog.shelf import make_shelf
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Effect
 from mcpguard.domain.servers.listings import Listing
+from mcpguard.guard.search.hit_explanation import explain_hits
 from mcpguard.guard.search.search_model import HOW
 from mcpguard.guard.search.tool_meanings import AT_ONCE, ToolMeanings
 from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
@@ -103,6 +104,23 @@ async def test_tools_are_ranked_by_meaning_as_soon_as_it_is_known_and_by_words_u
         await until(lambda: named(searching, QUERY, meaning) == ["wipe", "tidy"])
         assert named(searching, QUERY) == by_words
     assert threading.get_ident() not in asked.threads, "the event loop goes on"
+
+
+async def test_an_explanation_says_what_the_ranking_by_meaning_adds_or_takes() -> None:
+    publisher, asked = Publisher(), Attentive()
+    meaning = await to_thread.run_sync(asked.vector, QUERY)
+    async with following(publisher, asked) as searching:
+        publish(publisher, "desk", TIDY, WIPE)
+        await until(lambda: len(ready(searching)) == 2 and named(searching, QUERY))
+        explained = searching.explain(QUERY, 10, SearchScope(ALL, ALL.effects), meaning)
+        assert [each.hit.pinned.capability.name for each in explained.hits] == named(searching, QUERY, meaning)
+        assert len(explained.hits) == 2
+        for each, said in zip(explained.hits, explain_hits(explained.hits), strict=True):
+            assert each.why.points == pytest.approx(each.hit.score)
+            assert each.why.gained != 0
+            assert f"ranked by meaning {said['by_meaning']:+.2f}" in said["sentence"]
+        by_words = searching.explain(QUERY, 10, SearchScope(ALL, ALL.effects))
+        assert [each.why.gained for each in by_words.hits] == [0, 0]
 
 
 async def test_a_changed_tool_alone_is_computed_anew_and_one_that_went_is_forgotten() -> None:

@@ -268,6 +268,43 @@ async def test_search_finds_what_is_approved_and_for_a_caller_what_it_may_find(t
         assert await flushed(guard, "disclosed") == [], "no agent was shown anything"
 
 
+async def test_an_explained_search_finds_the_same_and_says_why(tmp_path: Path) -> None:
+    script = Script()
+    script.tool("forecast", "done", description="Tells the weather of a city.")
+    async with guarded(tmp_path, script) as guard:
+        await granted(guard, scope=READING)
+        at = await desk(guard, Role.VIEWER)
+        with anyio.fail_after(PATIENCE):
+            while not await found(at, q="returns its arguments"):
+                await anyio.lowlevel.checkpoint()
+        plain = await at.get("/search", q="wether citys zorb")
+        explained = await at.get("/search", q="wether citys zorb", why="true")
+        assert explained["unmatched"] == ["zorb"]
+        assert [{**each, "why": None} for each in explained["tools"]] == [
+            {**each, "why": None} for each in plain["tools"]
+        ]
+        for each in explained["tools"]:
+            why = each["why"]
+            assert sum(word["points"] for word in why["words"]) + why["raised"] == pytest.approx(
+                each["score"], abs=0.01
+            )
+        best = explained["tools"][0]
+        assert best["name"] == "web:forecast"
+        assert {word["sentence"] for word in best["why"]["words"]} == {
+            "`weather` (corrected from `wether`) in its first sentence",
+            "`city` (for `citys`) in its first sentence",
+        }
+        assert "why" not in plain["tools"][0]
+        assert "unmatched" not in plain
+        said = (await at.get("/search", q="use web:forecast", why="true"))["tools"][0]["why"]
+        assert said["name_said"]
+        assert said["sentence"].endswith("its name is said, so it comes first")
+        narrow = await at.get("/search", q="weather", caller="agent", why="true")
+        assert (narrow["tools"], narrow["unmatched"]) == ([], ["weather"]), "what is out of scope is nowhere in it"
+        problem(await at.send("GET", "/search", params={"q": "x", "why": "perhaps"}), 422)
+        assert await flushed(guard, "disclosed") == [], "no agent was shown anything"
+
+
 async def test_an_agents_token_does_none_of_this(tmp_path: Path) -> None:
     script = Script()
     async with guarded(tmp_path, script) as guard:
@@ -276,4 +313,5 @@ async def test_an_agents_token_does_none_of_this(tmp_path: Path) -> None:
         with nothing_happens(guard, script):
             for path in ("/call", "/explain"):
                 problem(await at.post(path, {"caller": "agent", "name": "web:echo"}), 401)
-            problem(await at.send("GET", "/search", params={"q": "x"}), 401)
+            for more in ({}, {"why": "true"}):
+                problem(await at.send("GET", "/search", params={"q": "x", **more}), 401)

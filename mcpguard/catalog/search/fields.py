@@ -10,30 +10,44 @@ Rules kept here:
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
 from typing import Any, Final
 
 
+class ToolPart(StrEnum):
+    """A part of a tool that a reader tells from the others."""
+
+    SERVER = "server"
+    NAME = "name"
+    TITLE = "title"
+    FIRST_SENTENCE = "first_sentence"
+    DESCRIPTION = "description"
+    PARAMETERS = "parameters"
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A part of a definition: its weight, its usual number of words, and how many characters of it are read.
+    """A text of a definition: the part that it belongs to, its weight, its usual number of words, and how many
+    characters of it are read.
 
     One of less than `fewest` words counts as if it had so many: a word gains nothing by standing alone.
     """
 
+    part: ToolPart
     weight: float
     usual: float
     longest: int
     fewest: int = 0
 
 
-SERVER: Final = Field(3, 2, 128)
-NAME: Final = Field(3, 3, 256)
-TITLE: Final = Field(2, 3, 256)
-FIRST: Final = Field(2, 9, 600, 4)
-REST: Final = Field(0.5, 25, 6_000, 25)
-PARAMETERS: Final = Field(0.5, 5, 3_000)
-ABOUT_PARAMETERS: Final = Field(0.5, 30, 6_000)
+SERVER: Final = Field(ToolPart.SERVER, 3, 2, 128)
+NAME: Final = Field(ToolPart.NAME, 3, 3, 256)
+TITLE: Final = Field(ToolPart.TITLE, 2, 3, 256)
+FIRST: Final = Field(ToolPart.FIRST_SENTENCE, 2, 9, 600, 4)
+REST: Final = Field(ToolPart.DESCRIPTION, 0.5, 25, 6_000, 25)
+PARAMETERS: Final = Field(ToolPart.PARAMETERS, 0.5, 5, 3_000)
+ABOUT_PARAMETERS: Final = Field(ToolPart.PARAMETERS, 0.5, 30, 6_000)
 
 _SENTENCE_END: Final = re.compile("[.!?](?=\\s)|[\u3002\uff01\uff1f]|\n[^\\S\n]*\n|\n(?=[^\\S\n]*[-*#])")
 _MOST_PARAMETERS: Final = 200

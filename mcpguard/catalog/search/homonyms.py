@@ -25,7 +25,7 @@ def originals_first(
     """
     settled: dict[int, float] = {}
     for number, score in ranked.items():
-        for original in _originals(number, index, seen, said):
+        for original in originals_of(number, index, seen, said):
             settled.setdefault(original, score)
         settled.setdefault(number, score)
     return settled
@@ -36,7 +36,8 @@ def is_server_said(server: str, said: set[str]) -> bool:
     return said >= set(words(server))
 
 
-def _originals(number: int, index: Index, seen: Container[int] | None, said: set[str]) -> list[int]:
+def originals_of(number: int, index: Index, seen: Container[int] | None, said: set[str]) -> list[int]:
+    """Return the tools that this one repeats, the first to be approved first."""
     same = index.homonyms(number)
     documents, one = index.documents, index.documents[number]
     if len(same) == 1 or is_server_said(one.server, said):

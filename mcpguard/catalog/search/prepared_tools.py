@@ -86,8 +86,7 @@ def prepare_server(
 def _weights(server: str, tool: Mapping[str, Any], forms: dict[Field, dict[str, None]]) -> dict[str, float]:
     fields: list[tuple[Field, list[str], float]] = []
     for field, text in texts(server, tool):
-        everything = words(text[: field.longest])
-        field_words = [word for word in everything if word not in STOP] or everything
+        field_words = _own_words(field, text)
         length = len(field_words) * max(1.0, len(text) / field.longest)
         field_words += english_in(text[: field.longest])
         forms.setdefault(field, {}).update(dict.fromkeys(form for word in field_words for form in _forms(word)))
@@ -100,6 +99,16 @@ def _weights(server: str, tool: Mapping[str, Any], forms: dict[Field, dict[str, 
             if term in frequencies or len(frequencies) < MOST_TERMS:
                 frequencies[term] = frequencies.get(term, 0.0) + part * times
     return {term: weight for term, often in frequencies.items() if (weight := _saturated(often))}
+
+
+def counted_words(field: Field, text: str) -> list[str]:
+    """Return the words that count of a text, with the English ones for those in scripts without blanks."""
+    return _own_words(field, text) + english_in(text[: field.longest])
+
+
+def _own_words(field: Field, text: str) -> list[str]:
+    everything = words(text[: field.longest])
+    return [word for word in everything if word not in STOP] or everything
 
 
 def _size(tool: Mapping[str, Any]) -> int:

@@ -11,11 +11,11 @@ Rules kept here:
 
 import math
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, Protocol
 
-from mcpguard.catalog.search.ranking import QueryWord, RankedTerm, Weights
+from mcpguard.catalog.search.ranking import MatchKind, QueryWord, RankedTerm, Weights
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.stopwords import ASKING, SMALL_WORDS, STOP
 from mcpguard.catalog.search.thesaurus import near_terms, written_words
@@ -67,6 +67,16 @@ class IndexView(Protocol):
 
 def read_query(query: str, known: IndexView) -> list[QueryWord]:
     """Return the words of a query for which the index has terms."""
+    return list(_reading_of(query, known).read())
+
+
+def read_whole_query(query: str, known: IndexView) -> tuple[list[QueryWord], list[str]]:
+    """Return the words of a query for which the index has terms, and those for which it has none."""
+    reading = _reading_of(query, known)
+    return list(reading.read()), list(reading.unmatched(unspaced_stretches(fold(query[:LONGEST]))))
+
+
+def _reading_of(query: str, known: IndexView) -> "_Reading":
     text = fold(query[:LONGEST])
     query_words = words(text)
     language = language_of(query_words)
@@ -75,9 +85,7 @@ def read_query(query: str, known: IndexView) -> list[QueryWord]:
     found |= meanings_in_stretches(text)
     telling = [word for word in _telling(query_words, language) if word not in joined]
     asked = list(dict.fromkeys(telling))[:MOST_WORDS]
-    length = len(found) + sum(not unspaced_stretches(word) for word in asked)
-    reading = _Reading(known, language, length, Counter(map(stem, telling)))
-    return list(reading.read(asked, found))
+    return _Reading(known, language, asked, found, Counter(map(stem, telling)))
 
 
 def _telling(query_words: Sequence[str], language: str | None) -> Sequence[str]:
@@ -96,36 +104,59 @@ def _without_on(kept: list[str]) -> list[str]:
 
 
 class _Reading:
-    """The state of reading one query."""
+    """The state of reading one query: the words that are asked for, and those found in it with their meanings."""
 
-    def __init__(self, known: IndexView, language: str | None, length: int, times: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        known: IndexView,
+        language: str | None,
+        asked: Sequence[str],
+        found: Mapping[str, Sequence[Meaning]],
+        times: Mapping[str, int],
+    ) -> None:
         self._known = known
         self._language = language
+        self._asked = asked
+        self._found = found
         self._times = times
+        length = len(found) + sum(not unspaced_stretches(word) for word in asked)
         self._unsure = min(1.0, _FEW_WORDS / max(1, length)) ** _EXPLAINED
         self._most = max(FEWEST_TERMS, MOST_TERMS // max(1, length))
         self._looked_at = _LOOKED_AT / math.sqrt(max(1, length))
         self._repairs = MOST_REPAIRED
         self._done: set[str] = set()
+        self._matched: set[str] = set()
 
-    def read(self, asked: Sequence[str], found: Mapping[str, Sequence[Meaning]]) -> Iterator[QueryWord]:
-        for word in asked:
+    def read(self) -> Iterator[QueryWord]:
+        for word in self._asked:
             yield from self._word(word)
-        for one, other in pairwise(asked):
+        for one, other in pairwise(self._asked):
             joined = one + other
             if len(joined) >= _SHORTEST_JOINED and self._known.has_form(joined):
-                yield from self._known_word(stem(joined))
-        for word, meanings in found.items():
+                yield from self._known_word(stem(joined), f"{one} {other}", MatchKind.SAME)
+        for word, meanings in self._found.items():
             yield from self._translated(word, meanings)
+
+    def unmatched(self, stretches: Sequence[str]) -> Iterator[str]:
+        """Yield the words that have led to no term, after reading, and such `stretches` without blanks as a whole: of
+        the pairs of letters in one, many are parts of two words.
+        """
+        matched = {part for word in self._matched for part in word.split()}
+        for word in self._asked:
+            if word not in matched and not unspaced_stretches(word):
+                yield word
+        for stretch in dict.fromkeys(stretches):
+            if not any(word in stretch for word in matched):
+                yield stretch
 
     def _word(self, word: str) -> Iterator[QueryWord]:
         term = stem(word)
         if self._language and (meanings := meanings_of(word, self._language)):
             yield from self._translated(word, meanings)
         elif self._known.count_having(term):
-            yield from self._known_word(term)
+            yield from self._known_word(term, word, MatchKind.SAME)
         elif near := self._near(term):
-            yield from self._standing_for(word, near)
+            yield from self._standing_for(word, near, word, MatchKind.NEAR, ())
         elif meanings := meanings_of(word, None):
             yield from self._translated(word, meanings)
         elif self._repairs:
@@ -137,12 +168,13 @@ class _Reading:
         first = meanings[0]
         if len(first) > 1:
             for term in first:
-                yield from self._standing_for(f"{term} for {word}", self._english(term, TRANSLATION_WEIGHT), {term})
+                terms = self._english(term, TRANSLATION_WEIGHT)
+                yield from self._standing_for(f"{term} for {word}", terms, word, MatchKind.TRANSLATION, (term,))
             return
         single = [one[0] for one in meanings if len(one) == 1]
         meant = {stem(word): 1.0} | {term: TRANSLATION_WEIGHT * _LESS_USUAL**at for at, term in enumerate(single)}
         terms = self._english(first[0], TRANSLATION_WEIGHT) | meant
-        yield from self._standing_for(f"{word} in English", terms, set(meant))
+        yield from self._standing_for(f"{word} in English", terms, word, MatchKind.TRANSLATION, tuple(meant))
 
     def _english(self, term: str, weight: float) -> dict[str, float]:
         near = {other: weight * share * self._unsure for other, share in near_terms(term).items()}
@@ -152,8 +184,8 @@ class _Reading:
         """Return the terms in the index that are near to one that no tool has."""
         return {other: weight for other, weight in near_terms(term).items() if self._known.count_having(other)}
 
-    def _known_word(self, term: str) -> Iterator[QueryWord]:
-        yield from self._standing_for(term, self._english(term, 1.0), {term})
+    def _known_word(self, term: str, asked: str, match: MatchKind) -> Iterator[QueryWord]:
+        yield from self._standing_for(term, self._english(term, 1.0), asked, match, (term,))
 
     def _repaired(self, word: str) -> Iterator[QueryWord]:
         vocabulary, has_form = self._known.vocabulary, self._known.has_form
@@ -161,13 +193,11 @@ class _Reading:
         if not near or near[0][1] > 1:
             parts = vocabulary.parts(word, has_form)
             for part in parts:
-                yield from self._known_word(stem(part))
+                yield from self._known_word(stem(part), word, MatchKind.REPAIR)
             if parts:
                 return
-        if near:
-            yield from self._standing_for(word, {stem(form): _REPAIRED[mistakes] for form, mistakes in near})
-        else:
-            yield from self._standing_for(word, self._meant(word))
+        repaired = {stem(form): _REPAIRED[mistakes] for form, mistakes in near}
+        yield from self._standing_for(word, repaired or self._meant(word), word, MatchKind.REPAIR, repaired)
 
     def _meant(self, word: str) -> dict[str, float]:
         """Return the terms in the index for a misspelt word of the synonyms."""
@@ -177,21 +207,26 @@ class _Reading:
                 meant[term] = max(meant.get(term, 0.0), weight * _REPAIRED[mistakes])
         return meant
 
-    def _standing_for(self, word: str, terms: Mapping[str, float], meant: Container[str] = ()) -> Iterator[QueryWord]:
+    def _standing_for(
+        self, word: str, terms: Mapping[str, float], asked: str, match: MatchKind, meant: Collection[str]
+    ) -> Iterator[QueryWord]:
         """Yield a word, once in a query, with the terms that stand for it and how much each counts.
 
         `meant`: those that it means; the others are near to them.
         """
         having = {term: self._known.count_having(term) for term in terms}
         rare = {term: self._rareness(many) for term, many in having.items() if many}
-        if not rare or word in self._done:
+        if not rare:
+            return
+        self._matched.add(asked)
+        if word in self._done:
             return
         self._done.add(word)
         most = rare.get(word, max(rare.values()))
         factors = {term: min(rareness, most) * terms[term] for term, rareness in rare.items()}
         often = math.sqrt(self._times.get(stem(word), 1))
         chosen = [self._term(term, factors[term] * often) for term in self._worth_it(factors, having, meant)]
-        yield QueryWord(word, most, sorted(chosen, key=lambda one: -one.bound))
+        yield QueryWord(word, most, sorted(chosen, key=lambda one: -one.bound), asked, match, meant)
 
     def _worth_it(
         self, factors: Mapping[str, float], having: Mapping[str, int], meant: Container[str]

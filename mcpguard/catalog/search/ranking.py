@@ -8,8 +8,9 @@ Rules kept here:
    excludes a tool that mentions a bit of everything. Equal scores are ordered by `server:name`.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from heapq import nlargest
 from typing import Final
 
@@ -18,6 +19,15 @@ _WORTH_LOOKING: Final = 256
 """Tools to add, below which adding all is faster than finding out which of them matter."""
 FAINTEST: Final = 0.1
 _MARGIN: Final = 1 - 1e-9
+
+
+class MatchKind(StrEnum):
+    """How a word of a query led to a term of tools."""
+
+    SAME = "same"
+    NEAR = "near"
+    TRANSLATION = "translation"
+    REPAIR = "repair"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +42,18 @@ class RankedTerm:
 
 @dataclass(frozen=True, slots=True)
 class QueryWord:
-    """One word of a query, how rare it is, and the terms that stand for it, those that can give most first."""
+    """One word of a query, how rare it is, and the terms that stand for it, those that can give most first.
+
+    `asked`: the word as it was said; `match`: how it was read; `meant`: the terms that it was read as. The others are
+    near to one of these.
+    """
 
     word: str
     rareness: float
     terms: Sequence[RankedTerm]
+    asked: str
+    match: MatchKind
+    meant: Collection[str]
 
     @property
     def bound(self) -> float:

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from mcpguard.catalog.search.homonyms import is_server_said, originals_first
+from mcpguard.catalog.search.homonyms import is_server_said, originals_first, originals_of
 from mcpguard.catalog.search.index import Index, IndexedServer, Weights
+from mcpguard.catalog.search.match_explanation import ToolExplanation, matched_words
 from mcpguard.catalog.search.names_in_query import is_name_of, names_in
-from mcpguard.catalog.search.query import LONGEST, read_query
+from mcpguard.catalog.search.query import LONGEST, read_query, read_whole_query
 from mcpguard.catalog.search.ranking import best_tools
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.vocabulary import WordForms
@@ -46,6 +47,31 @@ class FoundTool:
 Rescore = Callable[[Sequence[FoundTool]], Sequence[float]]
 """Returns a score for each tool that was found, in their order."""
 RESCORED: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSearch:
+    """The tools that were found, the best first, each with why; and the words of the query that no tool has."""
+
+    tools: tuple[tuple[FoundTool, ToolExplanation], ...]
+    unmatched: tuple[str, ...]
+
+
+class RescoreGains:
+    """Scores tools anew, and keeps how many points each gains by that, or loses."""
+
+    def __init__(self, rescore: Rescore) -> None:
+        self._rescore = rescore
+        self._gains: dict[tuple[str, str], float] = {}
+
+    def __call__(self, found: Sequence[FoundTool]) -> Sequence[float]:
+        scores = self._rescore(found)
+        self._gains = {(each.server, each.name): score - each.score for each, score in zip(found, scores, strict=True)}
+        return scores
+
+    def of(self, found: FoundTool) -> float:
+        """Return what a tool has gained."""
+        return self._gains.get((found.server, found.name), 0.0)
 
 
 class _Wanted:
@@ -87,10 +113,7 @@ class View:
         """
         if limit < 1:
             return []
-        self._follow()
-        seen: Container[int] | None = None if self._allowed is None else self._seen
-        if only is not None:
-            seen = _Wanted(self._index, seen, only)
+        seen = self._seen_of(only)
         text = query[:LONGEST].strip()
         scores = dict(best_tools(read_query(text, self), max(limit, RESCORED if rescore else 0), seen, self._key))
         said = set(words(text))
@@ -106,6 +129,30 @@ class View:
         found = [self._found(number, score, number in exact) for number, score in ranked.items()]
         scores = dict(zip(ranked, rescore(found), strict=True))
         return {number: scores[number] for number in exact} | dict(sorted(scores.items(), key=lambda each: -each[1]))
+
+    def explain(
+        self, query: str, limit: int, only: Allowed | None = None, rescore: Rescore | None = None
+    ) -> ExplainedSearch:
+        """Return the best tools for a query, as `search` does, and why each of them was found."""
+        gains = None if rescore is None else RescoreGains(rescore)
+        found, seen = self.search(query, limit, only, gains), self._seen_of(only)
+        text = query[:LONGEST].strip()
+        said = set(words(text))
+        understood, unmatched = read_whole_query(text, self)
+
+        def why(each: FoundTool) -> ToolExplanation:
+            number = self._index.shelves[each.server].numbers[each.name]
+            repeats = originals_of(number, self._index, seen, said)
+            gained = 0.0 if gains is None else gains.of(each)
+            return ToolExplanation(matched_words(understood, number), tuple(map(self._key, repeats)), gained)
+
+        return ExplainedSearch(tuple((each, why(each)) for each in found), tuple(unmatched))
+
+    def _seen_of(self, only: Allowed | None) -> Container[int] | None:
+        """Return the numbers of the tools that count, as of now; None for all."""
+        self._follow()
+        seen: Container[int] | None = None if self._allowed is None else self._seen
+        return seen if only is None else _Wanted(self._index, seen, only)
 
     def _exact(self, text: str, said: set[str], scores: Mapping[int, float], seen: Container[int] | None) -> list[int]:
         """Return the tools whose name is the text, and after them those whose name is said in it.

@@ -20,8 +20,9 @@ from anyio import CapacityLimiter, to_thread
 
 from mcpguard.catalog.catalog import Catalog
 from mcpguard.catalog.search.index import Index
+from mcpguard.catalog.search.match_explanation import ToolExplanation
 from mcpguard.catalog.search.prepared_tools import prepare_server
-from mcpguard.catalog.search.search import View
+from mcpguard.catalog.search.search import Allowed, Rescore, View
 from mcpguard.catalog.search.thesaurus import prepare_thesaurus
 from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.domain.callers import Scope
@@ -55,6 +56,24 @@ class ToolHit:
 
     pinned: CatalogEntry
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedHit:
+    """A tool that matches, and why. `exact`: its name is the query, or is said in it."""
+
+    hit: ToolHit
+    why: ToolExplanation
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedHits:
+    """The best matches with why; how many tools could have been found at all; the words that none of them has."""
+
+    hits: tuple[ExplainedHit, ...]
+    total: int
+    unmatched: tuple[str, ...]
 
 
 class ToolSearch:
@@ -93,22 +112,26 @@ class ToolSearch:
         self, query: str, limit: int, wish: SearchScope, meaning: "Array | None" = None
     ) -> tuple[list[ToolHit], int]:
         """The best matches, and how many tools could have been found at all."""
-        catalog = self._publisher.catalog
-        view = self._view(wish.scope)
-
-        def wanted(server: str, name: str) -> bool:
-            if wish.servers is not None and server not in wish.servers:
-                return False
-            # The index may lag behind: what left the catalog must not be found, not even for a moment.
-            pinned = catalog.find(server, _TOOL, name)
-            return pinned is not None and pinned.effect in wish.effects
-
-        rescore = None
-        if self._meanings is not None and meaning is not None:
-            rescore = partial(self._meanings.scores, meaning, catalog)
-        found = view.search(query, limit, wanted, rescore)
+        catalog, view = self._publisher.catalog, self._view(wish.scope)
+        found = view.search(query, limit, _wanted(catalog, wish), self._rescore(meaning, catalog))
         hits = ((each, catalog.find(each.server, _TOOL, each.name)) for each in found)
         return [ToolHit(pinned, each.score) for each, pinned in hits if pinned is not None], view.count()
+
+    def explain(self, query: str, limit: int, wish: SearchScope, meaning: "Array | None" = None) -> ExplainedHits:
+        """The best matches, as `search` finds them, with why."""
+        catalog, view = self._publisher.catalog, self._view(wish.scope)
+        explained = view.explain(query, limit, _wanted(catalog, wish), self._rescore(meaning, catalog))
+        hits = tuple(
+            ExplainedHit(ToolHit(pinned, found.score), why, found.exact)
+            for found, why in explained.tools
+            if (pinned := catalog.find(found.server, _TOOL, found.name)) is not None
+        )
+        return ExplainedHits(hits, view.count(), explained.unmatched)
+
+    def _rescore(self, meaning: "Array | None", catalog: Catalog) -> Rescore | None:
+        if self._meanings is None or meaning is None:
+            return None
+        return partial(self._meanings.scores, meaning, catalog)
 
     def count_list(self, scope: Scope, shown: int) -> None:
         """Count a list of the guard's own tools, of this many bytes, that was shown in place of all tools in a
@@ -152,3 +175,14 @@ class ToolSearch:
                 self._index, lambda server, name: is_in_scope(scope, Capability(server, _TOOL, name))
             )
         return view
+
+
+def _wanted(catalog: Catalog, wish: SearchScope) -> Allowed:
+    def wanted(server: str, name: str) -> bool:
+        if wish.servers is not None and server not in wish.servers:
+            return False
+        # The index may lag behind: what left the catalog must not be found, not even for a moment.
+        pinned = catalog.find(server, _TOOL, name)
+        return pinned is not None and pinned.effect in wish.effects
+
+    return wanted

@@ -19,6 +19,7 @@ from mcpguard.web.pages.agents.callers_page import callers
 from mcpguard.web.pages.agents.held_page import held_calls
 from mcpguard.web.pages.agents.live import live
 from mcpguard.web.pages.agents.policy import policy
+from mcpguard.web.pages.agents.search_page import search_page
 from mcpguard.web.pages.audit.audit import audit
 from mcpguard.web.pages.audit.call_page import call_page
 from mcpguard.web.pages.audit.exports_page import exporting
@@ -78,6 +79,7 @@ SUBJECTS = (
     caller_adding,
     callers,
     policy,
+    search_page,
     settings,
     users,
     user,

@@ -4,12 +4,41 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from mcpguard.catalog.search.fields import ToolPart
+from mcpguard.catalog.search.ranking import MatchKind
 from mcpguard.domain.calls.outcomes import Executed
 from mcpguard.domain.capabilities import CapabilityKind, Effect
 from mcpguard.domain.reasons import Reason
 from mcpguard.web.api.answers.answer import ApiAnswer
 from mcpguard.web.api.answers.capability_answers import BecauseAnswer, DetailAnswer
 from mcpguard.web.api.answers.finding_answers import TitleAnswer
+
+
+class MatchedWordAnswer(ApiAnswer):
+    """A word of the query that counts for a tool. `word`: as the tool has it; `points`: of the tool's score."""
+
+    asked: str
+    word: Annotated[str, Field(description="Untrusted: a word of the server's text, or its stem.")]
+    match: Annotated[MatchKind, Field(description="How the word that was asked for led to the tool's.")]
+    parts: Annotated[list[ToolPart], Field(description="The parts of the tool that have the word.")]
+    points: float
+    sentence: str
+
+
+class MatchExplanationAnswer(ApiAnswer):
+    """Why a tool is found. The points of its words, `by_meaning` and `raised` add up to its score, each rounded.
+
+    `by_meaning`: what it gains or loses where tools are ranked by meaning too. `name_said`: its name is the query, or
+    is said in it, so it comes first. `repeats`: tools that it comes after, as it says the same and they were approved
+    earlier. `raised`: points for its place, as its name is said or a later tool repeats it. `sentence`: all of it.
+    """
+
+    words: list[MatchedWordAnswer]
+    by_meaning: float
+    name_said: bool
+    repeats: Annotated[list[str], Field(description="As `server:tool`.")]
+    raised: float
+    sentence: str
 
 
 class HitAnswer(ApiAnswer):
@@ -22,15 +51,19 @@ class HitAnswer(ApiAnswer):
     score: float
     description: Annotated[str, Field(description="The server's own first sentence.")]
     signature: str
+    why: MatchExplanationAnswer | None = None
 
 
 class HitsAnswer(ApiAnswer):
-    """The best matches. `total`: how many tools were searched."""
+    """The best matches. `total`: how many tools were searched; `unmatched`: the words that none of these has, where
+    matches are explained.
+    """
 
     tools: list[HitAnswer]
     total: int
     query: str
     notice: str = ""
+    unmatched: Annotated[list[str], Field(default_factory=list)]
 
 
 class EndedAnswer(ApiAnswer):

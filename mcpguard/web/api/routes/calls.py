@@ -75,11 +75,14 @@ def calls(guard: Guard) -> APIRouter:
 
     @router.get("/search", dependencies=[may(Right.LOOK)], response_model=HitsAnswer)
     async def search(
-        q: Looked, limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 15, caller: InTheNameOf = None
+        q: Looked,
+        limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 15,
+        caller: InTheNameOf = None,
+        why: Annotated[bool, Query(description="Whether to explain each match.")] = False,
     ) -> Response:
-        """Search the approved tools, or those that one caller can find; the best match comes first."""
-        scope = EVERYTHING if caller is None else find_caller(guard, caller).scope
-        return _json(await guard.search(q, limit, SearchScope(scope, frozenset(Effect))))
+        """Search approved tools, or those that one caller can find; the best match comes first. Nothing is recorded."""
+        wish = SearchScope(EVERYTHING if caller is None else find_caller(guard, caller).scope, frozenset(Effect))
+        return _json(await (guard.explain_search if why else guard.search)(q, limit, wish))
 
     @router.post("/explain", dependencies=[may(Right.AUDIT)], response_model=ForeseenAnswer)
     async def explain(request: Request, body: WantedBody) -> JSONResponse:

@@ -39,6 +39,7 @@ TARGETS: Final[Mapping[str, str]] = {
     "review.html": "reviewing#a-new-server",
     "script_edit.html": "programs#scripts",
     "scripts.html": "programs#scripts",
+    "search.html": "reviewing#what-an-agent-finds",
     "server_calls.html": "audit",
     "server_decisions.html": _SERVER,
     "server_logs.html": "doctor",

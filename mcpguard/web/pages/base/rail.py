@@ -39,6 +39,7 @@ PLACES: Final = (
     RailPlace("audit", "Audit log", "/audit", Right.AUDIT),
     RailPlace("callers", "Agents", "/callers", Right.AUDIT, gap=True),
     RailPlace("policy", "Policy", "/policy", Right.AUDIT),
+    RailPlace("search", "Search", "/search"),
     RailPlace("settings", "Settings", "/settings"),
 )
 
