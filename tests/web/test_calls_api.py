@@ -298,7 +298,7 @@ async def test_an_explained_search_finds_the_same_and_says_why(tmp_path: Path) -
         assert "unmatched" not in plain
         said = (await at.get("/search", q="use web:forecast", why="true"))["tools"][0]["why"]
         assert said["name_said"]
-        assert said["sentence"].endswith("its name is said, so it comes first")
+        assert said["sentence"].endswith("its name is said, so it comes before others")
         narrow = await at.get("/search", q="weather", caller="agent", why="true")
         assert (narrow["tools"], narrow["unmatched"]) == ([], ["weather"]), "what is out of scope is nowhere in it"
         problem(await at.send("GET", "/search", params={"q": "x", "why": "perhaps"}), 422)

@@ -69,7 +69,7 @@ class RescoreGains:
         self._gains = {(each.server, each.name): score - each.score for each, score in zip(found, scores, strict=True)}
         return scores
 
-    def of(self, found: FoundTool) -> float:
+    def gain_of(self, found: FoundTool) -> float:
         """Return what a tool has gained."""
         return self._gains.get((found.server, found.name), 0.0)
 
@@ -143,7 +143,7 @@ class View:
         def why(each: FoundTool) -> ToolExplanation:
             number = self._index.shelves[each.server].numbers[each.name]
             repeats = originals_of(number, self._index, seen, said)
-            gained = 0.0 if gains is None else gains.of(each)
+            gained = 0.0 if gains is None else gains.gain_of(each)
             return ToolExplanation(matched_words(understood, number), tuple(map(self._key, repeats)), gained)
 
         return ExplainedSearch(tuple((each, why(each)) for each in found), tuple(unmatched))

@@ -75,7 +75,7 @@ def _sentence(said: Mapping[str, Any]) -> str:
     if said["by_meaning"]:
         told.append(f"ranked by meaning {said['by_meaning']:+.2f}")
     if said["name_said"]:
-        told.append("its name is said, so it comes first")
+        told.append("its name is said, so it comes before others")
     elif said["raised"]:
         told.append("it comes before a later tool that repeats it")
     if said["repeats"]:

@@ -59,7 +59,7 @@ async def test_what_is_found_stands_there_with_why(guard: World, by: Reviewer) -
     assert "read (corrected from raed ) in its name and title 2." in said
     assert "No tool has: zorb ." in said
     assert page.holds(FORM, "q") == ["raed zorb note"]
-    assert "Its name is said, so it comes first." in text((await by.open("/search", q="read_note")).answer.text)
+    assert "Its name is said, so it comes before others." in text((await by.open("/search", q="read_note")).answer.text)
     assert [each for each in guard.said() if each["kind"] == "disclosed"] == []
 
 

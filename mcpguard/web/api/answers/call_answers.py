@@ -29,8 +29,9 @@ class MatchExplanationAnswer(ApiAnswer):
     """Why a tool is found. The points of its words, `by_meaning` and `raised` add up to its score, each rounded.
 
     `by_meaning`: what it gains or loses where tools are ranked by meaning too. `name_said`: its name is the query, or
-    is said in it, so it comes first. `repeats`: tools that it comes after, as it says the same and they were approved
-    earlier. `raised`: points for its place, as its name is said or a later tool repeats it. `sentence`: all of it.
+    is said in it, so it comes before others. `repeats`: tools that it comes after, as it says the same and they were
+    approved earlier. `raised`: points for its place, as its name is said or a later tool repeats it. `sentence`: all
+    of it.
     """
 
     words: list[MatchedWordAnswer]

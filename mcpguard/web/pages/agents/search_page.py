@@ -57,7 +57,7 @@ def search_page(guard: Guard, desk: Console) -> APIRouter:
             choices=choices,
             chosen=chosen,
             answer=answer,
-            best=max((tool["score"] for tool in answer["tools"]), default=0.0) if answer else 0.0,
+            best=max((tool["score"] for tool in answer["tools"]), default=0.0) or 1.0 if answer else 1.0,
             problem=problem.sentence,
         )
 
