@@ -77,6 +77,12 @@ def approve(
     return _move(now, move)
 
 
+def date_approval(pin: Pin, now: int) -> Pin:
+    """Return a pin that was just approved with the time of that, and any other as it is."""
+    is_new = pin.approved is not None and not pin.approved_since
+    return replace(pin, approved_since=now) if is_new else pin
+
+
 def revoke(pin: Pin, seen: Fingerprint | None) -> PinChange:
     """Revoke the approval. Raises Stale or IllegalMove."""
     return _narrowed(pin, seen, CapabilityMove.REVOKE)

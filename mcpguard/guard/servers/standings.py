@@ -31,6 +31,7 @@ from mcpguard.guard.servers.registry import Registry, ServerState
 from mcpguard.guard.servers.running_calls import RunningCalls
 from mcpguard.guard.servers.subscriptions import Subscription, Subscriptions
 from mcpguard.ledger.ledger import Append, Ledger
+from mcpguard.policy.pin_changes import date_approval
 from mcpguard.policy.prefixes import is_under_prefix
 from mcpguard.policy.reconciliation import SeenDefinition
 from mcpguard.settings.model import Settings
@@ -128,18 +129,12 @@ class Standings:
                     raise Unknown(f"{known.name} was removed")
                 # Decided under the lock, from the server as it is now: what was seen before waiting for the lock may be
                 # stale.
-                change = decide(known)
-                if change is not None:
-                    change = replace(change, pins=tuple(map(self._dated, change.pins)))
+                if (change := decide(known)) is not None:
+                    change = replace(change, pins=tuple(date_approval(pin, self._clock.now()) for pin in change.pins))
                     await self._carry_out(known, change)
                     if change.upstream.removed:
                         self.registry.bury(known)
         return change is not None
-
-    def _dated(self, pin: Pin) -> Pin:
-        """Return a pin that was just approved with the time of that."""
-        is_new = pin.approved is not None and not pin.approved_since
-        return replace(pin, approved_since=self._clock.now()) if is_new else pin
 
     async def add(self, known: ServerState, fact: Fact, by: Actor) -> None:
         """Add a server. Raises Lapsed, NameTaken or LedgerUnavailable; then it was not added."""
