@@ -21,7 +21,7 @@ def originals_first(
 ) -> dict[int, float]:
     """Return the tools with their scores, each after those that it repeats.
 
-    `seen`: those that count; None for all. `said`: the words of the query.
+    `seen`: those that count; None for all. `said`: the words of the query that say something.
     """
     settled: dict[int, float] = {}
     for number, score in ranked.items():
@@ -32,7 +32,9 @@ def originals_first(
 
 
 def is_server_said(server: str, said: set[str]) -> bool:
-    """Tell whether the words of a query have all words of a server's name."""
+    """Tell whether the telling words of a query have all words of a server's name: nobody means a server called `the`
+    by that word.
+    """
     return said >= set(words(server))
 
 

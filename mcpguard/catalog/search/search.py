@@ -25,6 +25,7 @@ from mcpguard.catalog.search.names_in_query import is_name_of, names_in
 from mcpguard.catalog.search.query import LONGEST, read_query, read_whole_query
 from mcpguard.catalog.search.ranking import best_tools
 from mcpguard.catalog.search.stems import stem
+from mcpguard.catalog.search.stopwords import STOP
 from mcpguard.catalog.search.vocabulary import WordForms
 from mcpguard.catalog.search.words import words
 
@@ -116,7 +117,7 @@ class View:
         seen = self._seen_of(only)
         text = query[:LONGEST].strip()
         scores = dict(best_tools(read_query(text, self), max(limit, RESCORED if rescore else 0), seen, self._key))
-        said = set(words(text))
+        said = {*words(text)} - STOP
         exact = self._exact(text, said, scores, seen)
         best = max(scores.values(), default=1.0)
         ranked = {number: scores.get(number, best) for number in exact} | scores
@@ -137,7 +138,7 @@ class View:
         gains = None if rescore is None else RescoreGains(rescore)
         found, seen = self.search(query, limit, only, gains), self._seen_of(only)
         text = query[:LONGEST].strip()
-        said = set(words(text))
+        said = {*words(text)} - STOP
         understood, unmatched = read_whole_query(text, self)
 
         def why(each: FoundTool) -> ToolExplanation:

@@ -151,22 +151,25 @@ def _longest_word(stretch: str, at: int, lists: Iterable[WordList]) -> tuple[str
 
 @lru_cache(4096)
 def _of_compound(word: str) -> tuple[Meaning, ...]:
-    """Return the meaning of a German compound of two listed words, as the meanings of both."""
+    """Return the meaning of a German compound of two listed words, as the meanings of both.
+
+    The first has to be there as it is listed: that takes no stem, and each of many words could be one.
+    """
     german = _list_of("german")
     for at in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
-        rest = german.find(word[at:])
-        first = rest and next((german.find(word[: at - len(link)]) for link in _links_before(word, at)), ())
-        if first:
+        first = next(_listed_before(word, at), ())
+        if first and (rest := german.find(word[at:])):
             return ((*first[0], *rest[0]),)
     return ()
 
 
-def _links_before(word: str, at: int) -> Iterator[str]:
-    """Yield the links that may stand there, where what precedes is a listed word."""
+def _listed_before(word: str, at: int) -> Iterator[tuple[Meaning, ...]]:
+    """Yield the meanings of what stands before that place, without what German puts between the parts."""
     german = _list_of("german")
     for link in _LINKS:
-        if word.endswith(link, 0, at) and at - len(link) >= _SHORTEST_PART and german.find(word[: at - len(link)]):
-            yield link
+        end = at - len(link)
+        if end >= _SHORTEST_PART and word.endswith(link, 0, at) and (found := german.find_written(word[:end])):
+            yield found
 
 
 @lru_cache(16_384)

@@ -103,3 +103,13 @@ def test_a_border_between_server_and_name_is_kept() -> None:
     view = View(made, None)
     assert keys(view, "github create issue")[0] == "github:create_issue"
     assert keys(view, "githubcreate:issue")[0] == "githubcreate:issue"
+
+
+@pytest.mark.parametrize("server", ["a", "the", "for"])
+def test_a_server_that_is_called_as_queries_go_is_not_asked_for_by_that(server: str) -> None:
+    same = [tool("create_issue", "Create an issue in a repository.")]
+    made = index({})
+    made.set_server(prepare_server("github", same, {"create_issue": EARLY}))
+    made.set_server(prepare_server(server, same, {"create_issue": LATE}))
+    for query in ("create a new issue for the repository", "use the create_issue tool for a report"):
+        assert keys(View(made, None), query) == ["github:create_issue", f"{server}:create_issue"]
