@@ -1,8 +1,9 @@
 """Parses a query: its words, and the terms of the index that match each.
 
 Rules kept here:
-1. A query is cut to `LONGEST` characters and `MOST_WORDS` different words, at most `MOST_REPAIRED` of them are
-   repaired, and about `MOST_TERMS` terms stand for them in all, so that no query takes long.
+1. A query is cut to `LONGEST` characters and `MOST_WORDS` different words. The languages of at most `MOST_GUESSED` of
+   them are guessed, at most `MOST_REPAIRED` are repaired, and about `MOST_TERMS` terms stand for them in all, so that
+   no query takes long.
 2. A word that occurs in tools is used as it is, together with words near to it. One that does not is near to another,
    foreign, glued together, or misspelt. In a query that is in another language, words are translated first.
 3. A term that replaces a word never counts more than the word itself would. A word that is said more than once counts
@@ -23,6 +24,7 @@ from mcpguard.catalog.search.translations import (
     Meaning,
     expressions_in,
     language_of,
+    meanings_in_any,
     meanings_in_stretches,
     meanings_of,
 )
@@ -31,6 +33,7 @@ from mcpguard.catalog.search.words import fold, unspaced_stretches, words
 
 LONGEST: Final = 2_000
 MOST_WORDS: Final = 64
+MOST_GUESSED: Final = 32
 MOST_REPAIRED: Final = 8
 MOST_TERMS: Final = 150
 FEWEST_TERMS: Final = 3
@@ -123,6 +126,7 @@ class _Reading:
         self._unsure = min(1.0, _FEW_WORDS / max(1, length)) ** _EXPLAINED
         self._most = max(FEWEST_TERMS, MOST_TERMS // max(1, length))
         self._looked_at = _LOOKED_AT / math.sqrt(max(1, length))
+        self._guesses = MOST_GUESSED
         self._repairs = MOST_REPAIRED
         self._done: set[str] = set()
         self._matched: set[str] = set()
@@ -157,11 +161,18 @@ class _Reading:
             yield from self._known_word(term, word, MatchKind.SAME)
         elif near := self._near(term):
             yield from self._standing_for(word, near, word, MatchKind.NEAR, ())
-        elif meanings := meanings_of(word, None):
+        elif meanings := self._guessed(word):
             yield from self._translated(word, meanings)
         elif self._repairs:
             self._repairs -= 1
             yield from self._repaired(word)
+
+    def _guessed(self, word: str) -> tuple[Meaning, ...]:
+        """Return the meanings of a word in whichever language has it."""
+        if not self._guesses:
+            return ()
+        self._guesses -= 1
+        return meanings_in_any(word)
 
     def _translated(self, word: str, meanings: Sequence[Meaning]) -> Iterator[QueryWord]:
         """Yield the English words for a foreign one. It is itself one of them if tools have it, as names often do."""

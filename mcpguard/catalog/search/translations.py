@@ -97,13 +97,15 @@ def language_of(query_words: Sequence[str]) -> str | None:
     return language if small[language] > english else None
 
 
-def meanings_of(word: str, language: str | None) -> tuple[Meaning, ...]:
-    """Return the meanings of a word; None stands for an unknown language."""
-    for one in (language,) if language else SPACED:
-        listed = _list_of(one)
-        if found := listed.find(word) or (_of_compound(word) if one == "german" else ()):
-            return found
-    return ()
+def meanings_of(word: str, language: str) -> tuple[Meaning, ...]:
+    """Return the meanings of a word in a language."""
+    return _list_of(language).find(word)
+
+
+def meanings_in_any(word: str) -> tuple[Meaning, ...]:
+    """Return the meanings of a word in the first language that has it, or those of the parts of a German compound."""
+    found = (_list_of(language).find(word) for language in SPACED)
+    return next(filter(None, found), None) or _of_compound(word)
 
 
 def expressions_in(query_words: Sequence[str], language: str) -> Iterator[tuple[str, tuple[Meaning, ...]]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcpguard.catalog.search.prepared_tools import MOST_FORMS, MOST_TERMS, prepare_server
-from mcpguard.catalog.search.query import MOST_WORDS, read_query
+from mcpguard.catalog.search.query import MOST_GUESSED, MOST_WORDS, read_query
 from mcpguard.catalog.search.search import View
 from mcpguard.catalog.search.stopwords import ASKING, STOP
 from mcpguard.catalog.search.words import words
@@ -62,6 +62,13 @@ def test_a_long_query_is_cut() -> None:
     assert keys(made, "zorb " + "filler " * 10_000) == ["a:zorb"]
     many = " ".join(f"word{chr(97 + at // 26)}{chr(97 + at % 26)}" for at in range(MOST_WORDS))
     assert keys(made, f"{many} zorb") == []
+
+
+def test_of_few_words_is_the_language_guessed() -> None:
+    made = View(index({"a": [tool("file", "A file.")]}), None)
+    unknown = [f"qxj{chr(97 + at // 26)}{chr(97 + at % 26)}" for at in range(MOST_GUESSED)]
+    assert keys(made, " ".join([*unknown[1:], "datei"])) == ["a:file"]
+    assert keys(made, " ".join([*unknown, "datei"])) == []
 
 
 def test_many_words_one_letter_apart_are_looked_at_in_part() -> None:
