@@ -188,7 +188,11 @@ class _Reading:
         yield from self._standing_for(f"{word} in English", terms, word, MatchKind.TRANSLATION, tuple(meant))
 
     def _english(self, term: str, weight: float) -> dict[str, float]:
-        near = {other: weight * share * self._unsure for other, share in near_terms(term).items()}
+        near = {
+            other: weight * share * self._unsure
+            for other, share in near_terms(term).items()
+            if other not in self._times  # it counts for itself already
+        }
         return {**near, term: weight}
 
     def _near(self, term: str) -> dict[str, float]:
