@@ -41,6 +41,7 @@ from mcpguard.guard.review.logs.server_log import ServerLogs
 from mcpguard.guard.review.server_json import ServerQueries
 from mcpguard.guard.scripts.scripts import Scripts
 from mcpguard.guard.search.answer import explained_answer, search_answer
+from mcpguard.guard.search.search_learning import KnownCallers, SearchLearning
 from mcpguard.guard.search.tool_search import SearchScope, ToolSearch
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.guard.servers.status import AnchorStatus, LedgerStatus, Readiness, SandboxStatus, Status, TlsStatus
@@ -51,6 +52,7 @@ from mcpguard.guard.trust.confirmed_settings import ConfirmedSettings
 from mcpguard.ledger.anchoring import Anchoring
 from mcpguard.ledger.keys import SigningKey
 from mcpguard.ledger.ledger import Ledger
+from mcpguard.settings.model import Settings
 from mcpguard.store.engine.store import Store
 
 if TYPE_CHECKING:
@@ -170,15 +172,15 @@ class Guard:
         self.scripts = own.scripts
         """The scripts; None where programs may not run."""
         self.people = staff.people
-        self.users = staff.users
-        self.operators = staff.operators
+        self.users, self.operators = staff.users, staff.operators
         self.signing_in = staff.signing_in
         self.setting_up = staff.setting_up
         self.own_password = staff.own_password
         self.tallies = heard.tallies
         self.events = heard.events
         self.counting = heard.counting
-        self.searching = ToolSearch(servers.publisher, own.meanings)
+        self.learning = _learning(confirming.settings, store, ledger, heard.events, callers, servers)
+        self.searching = ToolSearch(servers.publisher, own.meanings, self.learning)
         self.auditing = AuditLog(store, ledger, clock)
         self.call_numbers = CallNumbers(store, ledger, clock)
         self.exporting = AuditExports(store, ledger, clock, confirming.settings.data_dir)
@@ -270,3 +272,11 @@ class Guard:
             refused=outage.refused if outage else 0,
             anchors=None if self.anchoring is None else AnchorStatus.from_anchoring(self.anchoring),
         )
+
+
+def _learning(
+    settings: Settings, store: Store, ledger: Ledger, events: CallEvents, callers: Callers, servers: Servers
+) -> SearchLearning | None:
+    known = KnownCallers(callers.scope_of, callers.subscription)
+    learning = SearchLearning(store.readers, ledger, events, known, servers.find)
+    return learning if settings.search.learn else None

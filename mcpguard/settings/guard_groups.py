@@ -73,6 +73,9 @@ class SearchSettings(Group):
     semantic: Annotated[bool, Restart] = False
     """Whether tools that match by their words are also ranked by meaning; needs the extra `semantic` and memory."""
 
+    learn: Annotated[bool, Restart] = True
+    """Whether tools are found more often for words of earlier searches after which they were called."""
+
 
 class LimitSettings(Group):
     """Limits for connections, sessions and messages."""

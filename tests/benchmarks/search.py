@@ -20,7 +20,7 @@ from mcpguard.catalog.search.index import Index
 from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.search import View
 from mcpguard.catalog.search.semantic.sentence_model import SentenceModel
-from tests.benchmarks import search_costs, search_meaning, search_tokens
+from tests.benchmarks import search_costs, search_learning, search_meaning, search_tokens
 from tests.benchmarks.report import Row, Sheet, as_json, machine, show
 from tests.benchmarks.retrieval import RANKS, figures
 
@@ -135,6 +135,7 @@ def _sheets(folders: Sequence[Folder]) -> Iterator[Sheet]:
     anchors = [Row({"by": name}, dict(zip(names, values, strict=True))) for name, values in ELSEWHERE]
     yield Sheet("anchors", "what was measured elsewhere, on other tools: means over five sets of MCP tools", anchors)
     yield search_tokens.sheet([(_about(each), each.tools, [one["query"] for one in each.queries]) for each in folders])
+    yield search_learning.sheet([(_about(each), each.tools, each.queries) for each in folders])
     tools = [tool for folder in folders for tool in folder.tools]
     asked = [query["query"] for folder in folders for query in folder.queries]
     yield from search_costs.sheets(tools, asked)

@@ -83,6 +83,7 @@ SAMPLES: Final[Mapping[str, tuple[object, object, object]]] = {
     "code.at_once": (1, 2, 64),
     "code.per_caller": (1, 2, 64),
     "proxy.enabled": (False, True, False),
+    "search.learn": (False, True, False),
     "proxy.name": ("all", "mcp:proxy", "a.b/c"),
     "definitions.max_age": (250, 300.5, 86_400),
     "definitions.min_age": (0, 2.5, 200),

@@ -24,6 +24,7 @@ class ToolPart(StrEnum):
     FIRST_SENTENCE = "first_sentence"
     DESCRIPTION = "description"
     PARAMETERS = "parameters"
+    SEARCHES = "searches"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ FIRST: Final = Field(ToolPart.FIRST_SENTENCE, 2, 9, 600, 4)
 REST: Final = Field(ToolPart.DESCRIPTION, 0.5, 25, 6_000, 25)
 PARAMETERS: Final = Field(ToolPart.PARAMETERS, 0.5, 5, 3_000)
 ABOUT_PARAMETERS: Final = Field(ToolPart.PARAMETERS, 0.5, 30, 6_000)
+SEARCHES: Final = Field(ToolPart.SEARCHES, 1.5, 15, 200, 8)
+"""The words of searches after which a tool was called: not of its definition, and the only field that use changes."""
 
 _SENTENCE_END: Final = re.compile("[.!?](?=\\s)|[\u3002\uff01\uff1f]|\n[^\\S\n]*\n|\n(?=[^\\S\n]*[-*#])")
 _MOST_PARAMETERS: Final = 200

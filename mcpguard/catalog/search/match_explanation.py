@@ -57,6 +57,8 @@ def _matched(word: QueryWord, number: int) -> MatchedWord | None:
 
 def _match(word: QueryWord, term: str) -> MatchKind:
     """Return how a word led to a term. A word of another language may stand in a tool as it is."""
+    if word.match is MatchKind.LEARNED:
+        return word.match
     if term == stem(word.asked.replace(" ", "")):
         return MatchKind.SAME
     return word.match if term in word.meant else MatchKind.NEAR

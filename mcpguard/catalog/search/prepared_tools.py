@@ -119,6 +119,12 @@ def _size(tool: Mapping[str, Any]) -> int:
         return 0
 
 
+def with_field(weight: float, field: Field, share: float, length: int) -> float:
+    """Return the weight of a term that one more field of a tool has: with this share, among so many words."""
+    part = field.weight * share / _norm(max(length, field.fewest) / field.usual)
+    return weight if weight >= K1 + 1 else _saturated(weight * K1 / (K1 + 1 - weight) + part)
+
+
 def _forms(word: str) -> Iterator[str]:
     """Yield a word as it is written, and its singular."""
     yield word

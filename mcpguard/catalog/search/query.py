@@ -91,11 +91,27 @@ def _reading_of(query: str, known: IndexView) -> "_Reading":
     return _Reading(known, language, asked, found, Counter(map(stem, telling)))
 
 
+def telling_words(query: str) -> list[str]:
+    """Return the words of a query that say what is wanted, as often as they are said; none if none does."""
+    query_words = words(fold(query[:LONGEST]))
+    some = _without_small(query_words, language_of(query_words))
+    return [word for word in _without_on(some) if word not in ASKING][:MOST_WORDS]
+
+
+def rareness(having: int, known: IndexView) -> float:
+    """Return how rare a term is, as Lucene defines it: never negative, however many tools have the term."""
+    return math.log(1 + (known.count() - having + 0.5) / (having + 0.5))
+
+
 def _telling(query_words: Sequence[str], language: str | None) -> Sequence[str]:
     """Return the words that say what is wanted; all of them if none does."""
-    left_out = STOP | SMALL_WORDS[language] if language else STOP
-    some = [word for word in query_words if word not in left_out]
+    some = _without_small(query_words, language)
     return _without_on([word for word in some if word not in ASKING]) or some or query_words
+
+
+def _without_small(query_words: Sequence[str], language: str | None) -> list[str]:
+    left_out = STOP | SMALL_WORDS[language] if language else STOP
+    return [word for word in query_words if word not in left_out]
 
 
 def _without_on(kept: list[str]) -> list[str]:
@@ -230,7 +246,7 @@ class _Reading:
         `meant`: those that it means; the others are near to them.
         """
         having = {term: self._known.count_having(term) for term in terms}
-        rare = {term: self._rareness(many) for term, many in having.items() if many}
+        rare = {term: rareness(many, self._known) for term, many in having.items() if many}
         if not rare:
             return
         self._matched.add(asked)
@@ -238,7 +254,7 @@ class _Reading:
             return
         self._done.add(word)
         most = rare.get(word, max(rare.values()))
-        factors = {term: min(rareness, most) * terms[term] for term, rareness in rare.items()}
+        factors = {term: min(one, most) * terms[term] for term, one in rare.items()}
         often = math.sqrt(self._times.get(stem(word), 1))
         chosen = [self._term(term, factors[term] * often) for term in self._worth_it(factors, having, meant)]
         yield QueryWord(word, most, sorted(chosen, key=lambda one: -one.bound), asked, match, meant)
@@ -263,7 +279,3 @@ class _Reading:
 
     def _term(self, term: str, factor: float) -> RankedTerm:
         return RankedTerm(term, self._known.weights(term), factor, self._known.most(term) * factor)
-
-    def _rareness(self, having: int) -> float:
-        """Return how rare a term is, as Lucene defines it: never negative, however many tools have the term."""
-        return math.log(1 + (self._known.count() - having + 0.5) / (having + 0.5))

@@ -28,6 +28,7 @@ class MatchKind(StrEnum):
     NEAR = "near"
     TRANSLATION = "translation"
     REPAIR = "repair"
+    LEARNED = "learned"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,19 @@ Rules kept here:
 """
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from mcpguard.catalog.search.homonyms import is_server_said, originals_first, originals_of
-from mcpguard.catalog.search.index import Index, IndexedServer, Weights
+from mcpguard.catalog.search.index import NOTHING, Index, IndexedServer, Weights
+from mcpguard.catalog.search.learned_terms import with_learned
+from mcpguard.catalog.search.learned_weights import LearnedWeights, LearnedWords
 from mcpguard.catalog.search.match_explanation import ToolExplanation, matched_words
 from mcpguard.catalog.search.names_in_query import is_name_of, names_in
 from mcpguard.catalog.search.query import LONGEST, read_query, read_whole_query
-from mcpguard.catalog.search.ranking import best_tools
+from mcpguard.catalog.search.ranking import QueryWord, best_tools
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.stopwords import STOP
 from mcpguard.catalog.search.vocabulary import WordForms
@@ -94,11 +97,13 @@ class _Wanted:
 
 
 class View:
-    """The index as one caller sees it: the tools that are `allowed`; None stands for all of them."""
+    """The index as one caller sees it: the tools that are `allowed`; None stands for all of them. `learned`: what use
+    has taught of them; None if nothing is learned."""
 
-    def __init__(self, index: Index, allowed: Allowed | None) -> None:
+    def __init__(self, index: Index, allowed: Allowed | None, learned: LearnedWords | None = None) -> None:
         self._index = index
         self._allowed = allowed
+        self._learned = None if learned is None else LearnedWeights(index, learned)
         self._version = -1
         self._servers: dict[str, tuple[IndexedServer, frozenset[int]]] = {}
         self._seen: set[int] = set()
@@ -116,7 +121,8 @@ class View:
             return []
         seen = self._seen_of(only)
         text = query[:LONGEST].strip()
-        scores = dict(best_tools(read_query(text, self), max(limit, RESCORED if rescore else 0), seen, self._key))
+        read, most = self._with_learned(read_query(text, self), text), max(limit, RESCORED if rescore else 0)
+        scores = dict(best_tools(read, most, seen, self._key))
         said = {*words(text)} - STOP
         exact = self._exact(text, said, scores, seen)
         best = max(scores.values(), default=1.0)
@@ -139,7 +145,10 @@ class View:
         found, seen = self.search(query, limit, only, gains), self._seen_of(only)
         text = query[:LONGEST].strip()
         said = {*words(text)} - STOP
-        understood, unmatched = read_whole_query(text, self)
+        read, unread = read_whole_query(text, self)
+        understood = self._with_learned(read, text)
+        learned = {word.asked for word in understood} - {word.asked for word in read}
+        unmatched = [word for word in unread if word not in learned]
 
         def why(each: FoundTool) -> ToolExplanation:
             number = self._index.shelves[each.server].numbers[each.name]
@@ -149,9 +158,14 @@ class View:
 
         return ExplainedSearch(tuple((each, why(each)) for each in found), tuple(unmatched))
 
+    def _with_learned(self, found: list[QueryWord], text: str) -> list[QueryWord]:
+        return found if self._learned is None else with_learned(found, text, self)
+
     def _seen_of(self, only: Allowed | None) -> Container[int] | None:
         """Return the numbers of the tools that count, as of now; None for all."""
         self._follow()
+        if self._learned is not None:
+            self._learned.follow()
         seen: Container[int] | None = None if self._allowed is None else self._seen
         return seen if only is None else _Wanted(self._index, seen, only)
 
@@ -210,6 +224,14 @@ class View:
 
     def most(self, term: str) -> float:
         return self._index.most(term)
+
+    def learned_weights(self, term: str) -> Weights:
+        return NOTHING if self._learned is None else self._learned.weights(term)
+
+    def visible(self) -> AbstractSet[int]:
+        """Return the numbers of the visible tools."""
+        self._follow()
+        return self._index.documents.keys() if self._allowed is None else self._seen
 
     def has_form(self, form: str) -> bool:
         """Tell whether a visible server has a word in exactly this form."""

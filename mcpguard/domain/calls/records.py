@@ -51,6 +51,8 @@ class RecordKind(StrEnum):
     ENDED_RUN = "ended_run"
     SCRIPT = "script"
     ALLOWANCE = "allowance"
+    SEARCH_USED = "search_used"
+    SEARCH_FORGOTTEN = "search_forgotten"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,11 @@ class FindTools:
     async def retrieve(self, caller: Caller, given: RetrieveArguments) -> Json:
         effects = frozenset(Effect if given.effects is None else given.effects)
         wish = SearchScope(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
-        return await self._guard.search(given.query, given.limit, wish, full=given.detail == "full")
+        answer = await self._guard.search(given.query, given.limit, wish, full=given.detail == "full")
+        if self._guard.learning is not None:
+            shown = ((each["server"], each["name"].removeprefix(f"{each['server']}:")) for each in answer["tools"])
+            self._guard.learning.note_search(caller.id, given.query, shown)
+        return answer
 
     def describe(self, caller: Caller, given: DescribeArguments) -> Json:
         said = [self._one(caller, name) for name in dict.fromkeys(given.names)]

@@ -96,6 +96,14 @@ class Callers:
         found = self._grants.get(id_)
         return found[0].holds(self._clock.now()) if found is not None else id_ in self.unstored
 
+    def scope_of(self, id_: str) -> Scope | None:
+        """The scope of a caller, which is neither revoked nor expired; None of any other."""
+        if not self.holds(id_):
+            return None
+        unstored = (caller for caller in (self.anonymous, *self._given.values()) if caller is not None)
+        found = self._grants.get(id_)
+        return found[0].caller.scope if found else next(each.scope for each in unstored if each.id == id_)
+
     def callers_of_certificate(self, certificate: ClientCertificate) -> list[Caller]:
         """The callers that a client certificate names, if it and they are valid now."""
         now = self._clock.now()

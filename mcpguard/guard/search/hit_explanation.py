@@ -22,12 +22,14 @@ _PARTS: Final[Mapping[ToolPart, str]] = {
     ToolPart.FIRST_SENTENCE: "first sentence",
     ToolPart.DESCRIPTION: "description",
     ToolPart.PARAMETERS: "parameters",
+    ToolPart.SEARCHES: "earlier searches",
 }
 _MATCHES: Final[Mapping[MatchKind, str]] = {
     MatchKind.SAME: "for",
     MatchKind.NEAR: "near",
     MatchKind.TRANSLATION: "translated from",
     MatchKind.REPAIR: "corrected from",
+    MatchKind.LEARNED: "learned from",
 }
 
 
@@ -52,14 +54,16 @@ def _explained(hit: ExplainedHit) -> Json:
 
 
 def _word(word: MatchedWord, places: WordPlaces) -> Json:
-    form = word.asked if word.asked in places.forms else places.forms[0]
+    is_learned = word.match is MatchKind.LEARNED
+    form = word.asked if is_learned or word.asked in places.forms else places.forms[0]
+    parts = (ToolPart.SEARCHES,) if is_learned else places.parts
     return {
         "asked": word.asked,
         "word": form,
         "match": word.match.value,
-        "parts": [part.value for part in places.parts],
+        "parts": [part.value for part in parts],
         "points": round(word.points, _PLACES),
-        "sentence": _said(word, form, places.parts),
+        "sentence": _said(word, form, parts),
     }
 
 

@@ -7,12 +7,14 @@ Rules kept here:
    tools is not prepared again.
 3. A server whose texts cannot be prepared is logged and not found; nothing else is affected.
 4. What tools mean is followed after their words, so that no tool waits for it to be found (`tool_meanings`).
+5. What is learned from use counts for tools that are approved in exactly the version that was called, and only in views
+   in which the caller's own tools are all visible (`counted_uses`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import anyio
 import structlog
@@ -28,6 +30,10 @@ from mcpguard.catalog.shelf import CatalogEntry
 from mcpguard.domain.callers import Scope
 from mcpguard.domain.capabilities import Capability, CapabilityKind, Effect
 from mcpguard.guard.search.context_use import ContextUse
+from mcpguard.guard.search.counted_uses import CountedUses
+from mcpguard.guard.search.learned_summary import LearnedSummary, summarize
+from mcpguard.guard.search.search_learning import SearchLearning
+from mcpguard.guard.search.search_uses import UsedTool
 from mcpguard.guard.servers.publisher import CatalogChange, Publisher
 from mcpguard.policy.scopes import is_in_scope
 
@@ -36,6 +42,7 @@ if TYPE_CHECKING:  # loaded only where the setting `search.semantic` is on
     from mcpguard.guard.search.tool_meanings import ToolMeanings
 
 MOST_VIEWS = 256
+EVERYTHING: Final = Scope(("*",), ("*",), frozenset(Effect))
 Tools = Mapping[str, CatalogEntry]
 log = structlog.get_logger("mcpguard.guard")
 _TOOL = CapabilityKind.TOOL
@@ -78,14 +85,19 @@ class ExplainedHits:
 
 class ToolSearch:
     """Searches an index of approved tools. New tools are only found while `run` runs. `meanings`: by which tools are
-    also ranked; None where they are not.
+    also ranked, `learning`: what is learned from use; None where they are not, and where nothing is.
     """
 
-    def __init__(self, publisher: Publisher, meanings: "ToolMeanings | None" = None) -> None:
+    def __init__(
+        self, publisher: Publisher, meanings: "ToolMeanings | None" = None, learning: SearchLearning | None = None
+    ) -> None:
         self.context_use = ContextUse()
+        self.learning = learning
         self._publisher = publisher
         self._meanings = meanings
         self._index = Index()
+        self._catalog: Catalog | None = None
+        self._catalogs = 0
         self._followed: dict[str, Tools] = {}
         self._views: dict[Scope, View] = {}
         self._limiter = CapacityLimiter(1)
@@ -133,6 +145,13 @@ class ToolSearch:
             return None
         return partial(self._meanings.scores, meaning, catalog)
 
+    def learned_words(self, server: str, name: str) -> LearnedSummary:
+        """What use has taught of a tool, from all callers together."""
+        counted = self._counted(EVERYTHING)
+        if self.learning is None or counted is None or (tool := self.learning.tool_now(server, name)) is None:
+            return LearnedSummary((), 0)
+        return summarize(self.learning.uses, counted, tool)
+
     def count_list(self, scope: Scope, shown: int) -> None:
         """Count a list of the guard's own tools, of this many bytes, that was shown in place of all tools in a
         scope."""
@@ -172,9 +191,33 @@ class ToolSearch:
             if len(self._views) >= MOST_VIEWS:
                 self._views.clear()
             view = self._views[scope] = View(
-                self._index, lambda server, name: is_in_scope(scope, Capability(server, _TOOL, name))
+                self._index,
+                lambda server, name: is_in_scope(scope, Capability(server, _TOOL, name)),
+                self._counted(scope),
             )
         return view
+
+    def _counted(self, scope: Scope) -> CountedUses | None:
+        learning = self.learning
+        if learning is None:
+            return None
+
+        def counts(caller: str) -> bool:
+            other = learning.callers.scope_of(caller)
+            return other is not None and (other == scope or self._view(other).visible() <= self._view(scope).visible())
+
+        def is_current(tool: UsedTool) -> bool:
+            return learning.tool_now(tool.server, tool.name) == tool
+
+        return CountedUses(lambda: learning.uses, counts, is_current, self._generation)
+
+    def _generation(self) -> tuple[int, ...]:
+        """Return something else whenever other uses may count than before."""
+        catalog = self._publisher.catalog
+        if catalog is not self._catalog:
+            self._catalog = catalog
+            self._catalogs += 1
+        return self._catalogs, self._index.version, self.learning.ended if self.learning is not None else 0
 
 
 def _wanted(catalog: Catalog, wish: SearchScope) -> Allowed:

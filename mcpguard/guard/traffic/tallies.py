@@ -43,7 +43,7 @@ class Tallies:
     def count_disclosure(self, *, caller: str, names: int, digest: str, query: str | None = None, **by: Scalar) -> None:
         """Count that a caller was shown a list of tools; `query`: what it searched for, if it did."""
         who = {"caller": caller, **by}
-        facts = {**who, "names": names, "digest": digest, **({} if query is None else _kept(query))}
+        facts = {**who, "names": names, "digest": digest, **({} if query is None else recorded_query(query))}
         key = _key(RecordKind.DISCLOSED, facts)
         if key not in self._counts:
             # The many queries of one caller must not crowd out the records of others.
@@ -99,8 +99,8 @@ def _key(kind: RecordKind, facts: Mapping[str, Scalar]) -> Key:
     return kind, tuple(sorted(facts.items()))
 
 
-def _kept(query: str) -> dict[str, Scalar]:
-    """What is recorded of a query."""
+def recorded_query(query: str) -> dict[str, Scalar]:
+    """What is recorded of a query: its beginning as `query`, or what it looks like as `secrets`."""
     found = find_secrets({"query": query})
     if found.sure or found.maybe:
         return {"secrets": " ".join((*found.sure, *found.maybe))}

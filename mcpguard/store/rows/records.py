@@ -147,6 +147,13 @@ def last_of_kind(connection: Connection, chain: str, kind: str) -> int:
     return found or 0
 
 
+def newest_of_kind(connection: Connection, chain: str, kind: str, limit: int) -> list[StoredRecord]:
+    """Return the newest records of a kind other than opened and closed, the oldest of them first."""
+    mine = records.c.chain == chain, records.c.kind == kind, OTHERWISE
+    query = select(*WHOLE).where(*mine).order_by(records.c.seq.desc()).limit(limit)
+    return [stored_record(row) for row in connection.execute(query)][::-1]
+
+
 def walk(connection: Connection, chain: str, upto: int, page: int = 500) -> Iterator[StoredRecord]:
     """Yield every record up to `upto`, in order."""
     return map(stored_record, page_rows(connection, select(*WHOLE), records, chain, upto, page))

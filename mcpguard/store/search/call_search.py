@@ -23,7 +23,7 @@ from mcpguard.store.rows.tables import ONCE, OTHERWISE, records
 from mcpguard.store.search import record_search
 from mcpguard.store.search.filter_conditions import Conditions
 
-LATER: Final = frozenset({"released", "asked", "heard", "closed", "ended_run"})
+LATER: Final = frozenset({"released", "asked", "heard", "closed", "ended_run", "search_used"})
 """Kinds of records that follow the first record of a call."""
 FIRST: Final = frozenset({"opened", "ran"})
 _TELLING: Final = ("released", "ran", "ended_run")

@@ -156,6 +156,14 @@ def disclosure_event(record: ExportLine) -> Event:
     return made
 
 
+def search_use_event(record: ExportLine) -> Event:
+    """A caller called a tool that a search had shown it."""
+    said = texts(record.said)
+    made = _event(record, said, _READ, "A search led to the call of a tool")
+    judge(made, DONE, None)
+    return made
+
+
 def refused_request_event(record: ExportLine) -> Event:
     """A request was refused before it became a call."""
     said = texts(record.said)

@@ -158,6 +158,12 @@ def allowance_event(record: ExportLine) -> Event:
     return _changed(record, said, said.get("change"), allowance, "Calls like a held one were allowed, or are no more")
 
 
+def search_forgotten_event(record: ExportLine) -> Event:
+    said = texts(record.said)
+    entity = _entity("search", said.get("name", said.get("what")), said.get("server"))
+    return _changed(record, said, "forgotten", entity, "What search had learned was forgotten")
+
+
 def _changed(record: ExportLine, said: Texts, word: str | None, entity: Event, message: str) -> Event:
     what = _WORDS.get(word or "") or (ENTITY.activity(0) if word is None else ENTITY.other(word))
     # Approved although inspection had findings, or declared with a launch that breaks rules.

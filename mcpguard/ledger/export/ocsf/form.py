@@ -43,6 +43,8 @@ KINDS: Final[Mapping[str, Callable[[ExportLine], Event]]] = {
     "signed_out": sign_ins.sign_out_event,
     "sign_in_refused": sign_ins.refused_sign_in_event,
     "disclosed": calls.disclosure_event,
+    "search_used": calls.search_use_event,
+    "search_forgotten": entities.search_forgotten_event,
     "turned_away": calls.refused_request_event,
     "lost": log_and_guard.loss_event,
     "pruned": log_and_guard.pruning_event,

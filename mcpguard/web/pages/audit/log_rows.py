@@ -22,7 +22,7 @@ _OPEN: Final = {"hold": ("Held", "held"), "deny": ("Denied", "blocked")}
 """Those of a call that has not ended, by its newest verdict."""
 _EVENTS: Final = {
     "Decision": ("decided",),
-    "Change": ("admitted", "inspected", "inspection_failed", "listed", "moved", "script"),
+    "Change": ("admitted", "inspected", "inspection_failed", "listed", "moved", "script", "search_forgotten"),
     "Access": ("granted", "revoked", "person", "operator", "signed_in", "signed_out", "sign_in_refused", "disclosed"),
 }
 """The word for kinds of records that are no calls; the rest are of the system."""
