@@ -12,6 +12,7 @@ from tests.gateway.granting import granted, revoked
 from tests.gateway.guard_face import agent
 from tests.gateway.learning import SAID, asked, indexed, learned, learning, names, office, recorded, search, taught, use
 from tests.gateway.speaking import OTHER_TOKEN, TOKEN, callers, changed_and_approved, guarded, scope
+from tests.review import DECISION
 
 pytestmark = pytest.mark.anyio
 BILLS = ["office:list_bills"]
@@ -134,6 +135,30 @@ async def test_a_blocked_tool_is_not_found_by_what_was_learned(tmp_path: Path) -
         hidden = scope("office", "list_orders,write_note")
         assert names(guard, "kestrel", hidden) == []
         assert names(guard, "kestrel") == BILLS
+
+
+async def test_what_is_learned_is_shown_and_forgotten_for_good(tmp_path: Path) -> None:
+    async with guarded(tmp_path, office(), "office") as guard:
+        async with agent(guard) as client:
+            await taught(guard, client)
+            await taught(guard, client, "office:write_note")
+        shown = guard.now.guard.searching.learned_words("office", "list_bills")
+        assert (shown.words, shown.callers) == (("customers", "kestrel"), 1)
+        await learning(guard).forget(("office", "list_bills"), DECISION.by)
+        assert names(guard, "kestrel") == ["office:write_note"]
+        assert guard.now.guard.searching.learned_words("office", "list_bills").words == ()
+        guard.clock.tick(AGAIN_SECONDS)
+        await learned(guard, 2)
+        assert names(guard, "kestrel") == ["office:write_note"], "also when all is read again"
+        await learning(guard).forget(None, DECISION.by)
+        assert names(guard, "kestrel") == []
+        records = recorded(guard, "search_forgotten")
+        assert [(one["what"], one["by"]) for one in records] == [
+            (what, DECISION.by.id) for what in ("tool", "everything")
+        ]
+    async with guarded(tmp_path, office(), "other") as guard:
+        await guard.clock.advance(1)
+        assert len(learning(guard).uses) == 0
 
 
 async def test_without_the_setting_nothing_is_learned(tmp_path: Path) -> None:

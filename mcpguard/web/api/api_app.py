@@ -16,6 +16,7 @@ from mcpguard.web.api.routes.documents import documents
 from mcpguard.web.api.routes.exports import exports
 from mcpguard.web.api.routes.guard import guarding
 from mcpguard.web.api.routes.held_calls import held_calls
+from mcpguard.web.api.routes.learned_words import learned_words
 from mcpguard.web.api.routes.operators import operators
 from mcpguard.web.api.routes.people import people, sessions
 from mcpguard.web.api.routes.programs import programs
@@ -40,6 +41,7 @@ SUBJECTS = (
     scripts,
     held_calls,
     allowances,
+    learned_words,
     callers,
     exports,
     records,

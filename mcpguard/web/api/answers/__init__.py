@@ -5,7 +5,12 @@ Responses are sent without passing through these types, so that text from server
 
 from mcpguard.web.api.answers.call_answers import EndedAnswer, ForeseenAnswer, HitsAnswer
 from mcpguard.web.api.answers.caller_answers import CallerAnswer, CallersAnswer, NewCallerAnswer, RevokedCallerAnswer
-from mcpguard.web.api.answers.capability_answers import CapabilityAnswer, DifferenceAnswer, ExplainedAnswer
+from mcpguard.web.api.answers.capability_answers import (
+    CapabilityAnswer,
+    DifferenceAnswer,
+    ExplainedAnswer,
+    LearnedAnswer,
+)
 from mcpguard.web.api.answers.count_answers import DayOfServersAnswer, SpanNumbersAnswer
 from mcpguard.web.api.answers.guarding import ConfirmedAnswer, RotatedAnswer, WaitingAnswer
 from mcpguard.web.api.answers.held_answers import (
@@ -72,6 +77,7 @@ __all__ = [
     "HitsAnswer",
     "InspectedAnswer",
     "KeptAnswer",
+    "LearnedAnswer",
     "NewCallerAnswer",
     "NewOperatorAnswer",
     "NewServerAnswer",

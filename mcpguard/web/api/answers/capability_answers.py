@@ -166,3 +166,12 @@ class ExplainedAnswer(ApiAnswer):
     fingerprint: Fingerprint | None
     approved: Fingerprint | None
     reasons: list[BecauseAnswer]
+
+
+class LearnedAnswer(ApiAnswer):
+    """What search has learned of a tool in its approved version. `callers`: how many have taught it."""
+
+    server: str
+    name: str
+    words: Annotated[list[str], Field(description="Untrusted: said by agents. Those that count most come first.")]
+    callers: int
