@@ -8,7 +8,7 @@ from mcpguard import assets
 from mcpguard.guard.guard import Guard
 from mcpguard.web.api.routes.allowances import allowances
 from mcpguard.web.api.routes.callers import callers
-from mcpguard.web.api.routes.calls import calls
+from mcpguard.web.api.routes.calls import calls, learned_words
 from mcpguard.web.api.routes.capabilities import capabilities
 from mcpguard.web.api.routes.counts import counts
 from mcpguard.web.api.routes.decisions import decisions
@@ -16,7 +16,6 @@ from mcpguard.web.api.routes.documents import documents
 from mcpguard.web.api.routes.exports import exports
 from mcpguard.web.api.routes.guard import guarding
 from mcpguard.web.api.routes.held_calls import held_calls
-from mcpguard.web.api.routes.learned_words import learned_words
 from mcpguard.web.api.routes.operators import operators
 from mcpguard.web.api.routes.people import people, sessions
 from mcpguard.web.api.routes.programs import programs
