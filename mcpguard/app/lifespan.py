@@ -124,7 +124,7 @@ def _work(tasks: TaskGroup, parts: Parts) -> None:
     tasks.start_soon(guard.inspecting.run, name="inspections that nobody waits for")
     tasks.start_soon(guard.tallies.run, name="tallies")
     tasks.start_soon(guard.searching.run, name="search index")
-    if guard.learning is not None:
+    if guard.learning.enabled:
         tasks.start_soon(guard.learning.run, name="learning from searches")
     tasks.start_soon(guard.callers.run, name="callers whose time is over")
     tasks.start_soon(guard.held.run, name="held calls")

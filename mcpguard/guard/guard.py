@@ -276,7 +276,6 @@ class Guard:
 
 def _learning(
     settings: Settings, store: Store, ledger: Ledger, events: CallEvents, callers: Callers, servers: Servers
-) -> SearchLearning | None:
+) -> SearchLearning:
     known = KnownCallers(callers.scope_of, callers.subscription)
-    learning = SearchLearning(store.readers, ledger, events, known, servers.find)
-    return learning if settings.search.learn else None
+    return SearchLearning(store.readers, ledger, events, known, servers.find, enabled=settings.search.learn)

@@ -87,7 +87,7 @@ async def test_what_a_server_says_teaches_nothing(tmp_path: Path) -> None:
             await use(client, query, NOTES)
         await learned(guard, 2)
         assert names(guard, "kestrel") == []
-        words = guard.now.guard.searching.learned_words("evil", "notes").words
+        words = [each.word for each in guard.now.guard.searching.learned_words("evil", "notes").words]
         assert "osprey" in words
         assert "kestrel" not in words
 

@@ -32,9 +32,7 @@ def office() -> Script:
 
 
 def learning(guard: Gate) -> SearchLearning:
-    learned = guard.now.guard.learning
-    assert learned is not None
-    return learned
+    return guard.now.guard.learning
 
 
 async def search(client: RawClient, query: str) -> list[str]:

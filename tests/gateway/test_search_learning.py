@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from mcpguard.guard.search import recent_searches
+from mcpguard.guard.search.learned_summary import LearnedSummary, LearnedWord
 from mcpguard.guard.search.search_learning import AGAIN_SECONDS
 from mcpguard.guard.traffic.tallies import LONGEST_QUERY
 from mcpguard.ledger.checkpoints import CheckpointCause
@@ -143,18 +144,18 @@ async def test_what_is_learned_is_shown_and_forgotten_for_good(tmp_path: Path) -
             await taught(guard, client)
             await taught(guard, client, "office:write_note")
         shown = guard.now.guard.searching.learned_words("office", "list_bills")
-        assert (shown.words, shown.callers) == (("customers", "kestrel"), 1)
-        await learning(guard).forget(("office", "list_bills"), DECISION.by)
+        assert shown == LearnedSummary((LearnedWord("customers", 1), LearnedWord("kestrel", 1)), 1)
+        await learning(guard).forget(("office", "list_bills"), DECISION)
         assert names(guard, "kestrel") == ["office:write_note"]
         assert guard.now.guard.searching.learned_words("office", "list_bills").words == ()
         guard.clock.tick(AGAIN_SECONDS)
         await learned(guard, 2)
         assert names(guard, "kestrel") == ["office:write_note"], "also when all is read again"
-        await learning(guard).forget(None, DECISION.by)
+        await learning(guard).forget(None, DECISION)
         assert names(guard, "kestrel") == []
         records = recorded(guard, "search_forgotten")
-        assert [(one["what"], one["by"]) for one in records] == [
-            (what, DECISION.by.id) for what in ("tool", "everything")
+        assert [(one["what"], one["by"], one["why"]) for one in records] == [
+            (what, DECISION.by.id, DECISION.why) for what in ("tool", "everything")
         ]
     async with guarded(tmp_path, office(), "other") as guard:
         await guard.clock.advance(1)
@@ -165,6 +166,6 @@ async def test_without_the_setting_nothing_is_learned(tmp_path: Path) -> None:
     async with guarded(tmp_path, office(), "office", search__learn=False) as guard, agent(guard) as client:
         for query in SAID:
             await use(client, query)
-        assert guard.now.guard.learning is None
+        assert not learning(guard).enabled
         assert names(guard, "kestrel") == []
     assert not recorded(guard)

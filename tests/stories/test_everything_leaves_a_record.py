@@ -95,9 +95,9 @@ async def about_servers(walk: Walk) -> None:
     ):
         route = f"POST /servers/{{server}}/capability/{answer}"
         await walk.step(route, "decided", capability | more, server="notes")
-    await walk.step("DELETE /search/learned/tool?server=notes&name=read_note", "search_forgotten")
-    await walk.step("DELETE /search/learned?tools=all", "search_forgotten")
     why = {"why": WHY}
+    await walk.step("POST /search/learned/forget", "search_forgotten", why | {"name": "notes:read_note"})
+    await walk.step("POST /search/learned/forget-all", "search_forgotten", why)
     await walk.step("POST /servers/{server}/permit", "decided", why | {"kinds": ["roots"]}, server="notes")
     await walk.step("POST /servers/{server}/screen", "decided", why | {"mode": "mask"}, server="notes")
     for answer in ("restart", "disable", "enable", "quarantine", "block"):

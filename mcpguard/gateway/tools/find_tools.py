@@ -30,9 +30,8 @@ class FindTools:
         effects = frozenset(Effect if given.effects is None else given.effects)
         wish = SearchScope(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
         answer = await self._guard.search(given.query, given.limit, wish, full=given.detail == "full")
-        if self._guard.learning is not None:
-            shown = ((each["server"], each["name"].removeprefix(f"{each['server']}:")) for each in answer["tools"])
-            self._guard.learning.note_search(caller.id, given.query, shown)
+        shown = ((each["server"], each["name"].removeprefix(f"{each['server']}:")) for each in answer["tools"])
+        self._guard.learning.note_search(caller.id, given.query, shown)
         return answer
 
     def describe(self, caller: Caller, given: DescribeArguments) -> Json:

@@ -218,6 +218,13 @@ def check_reason(decision: Decision) -> None:
         raise Undecidable(f"the reason is longer than {LONGEST_WHY} characters")
 
 
+def require_reason(decision: Decision) -> None:
+    """Raise Undecidable where the written reason is missing, or too long to be recorded."""
+    if not decision.why.strip():
+        raise Undecidable("a decision needs a reason")
+    check_reason(decision)
+
+
 def _may_widen(decision: Decision) -> None:
     check_reason(decision)
     decision.by.check_widening()

@@ -1,7 +1,7 @@
 """Checks who may decide about a server, and requires a reason."""
 
-from mcpguard.domain.decisions import WIDENING, Answer, Decision, Undecidable
-from mcpguard.guard.people.users import check_reason
+from mcpguard.domain.decisions import WIDENING, Answer, Decision
+from mcpguard.guard.people.users import check_reason, require_reason
 
 
 def check_authority(answer: Answer, decision: Decision) -> None:
@@ -9,6 +9,5 @@ def check_authority(answer: Answer, decision: Decision) -> None:
     long. An inspection needs no reason."""
     if answer in WIDENING:
         decision.by.check_widening()
-    if answer is not Answer.INSPECT and not decision.why.strip():
-        raise Undecidable("a decision needs a reason")
-    check_reason(decision)
+    check = check_reason if answer is Answer.INSPECT else require_reason
+    check(decision)

@@ -73,9 +73,13 @@ class CountedUses:
             kept = self._shares[tool] = (version, self._learned(tool) if self._is_current(tool) else {})
         return kept[1]
 
-    def callers(self, tool: UsedTool) -> list[str]:
-        """Return the callers whose searches count for a tool."""
-        return [caller for caller, _ in self._uses.searches_for(tool) if self._does_count(caller)]
+    def callers(self, tool: UsedTool) -> Mapping[str, frozenset[str]]:
+        """Return the callers whose searches count for a tool, each with all words of these searches."""
+        return {
+            caller: frozenset(stem for stems in said for stem in stems)
+            for caller, said in self._uses.searches_for(tool)
+            if self._does_count(caller)
+        }
 
     def _learned(self, tool: UsedTool) -> Shares:
         searches, callers = Counter[str](), Counter[str]()

@@ -13,21 +13,36 @@ MOST_WORDS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class LearnedSummary:
-    """The learned words of a tool, those that count most first, and how many callers have taught them."""
+class LearnedWord:
+    """A word as it was said most often, and how many callers have said it."""
 
-    words: tuple[str, ...]
+    word: str
     callers: int
 
 
+@dataclass(frozen=True, slots=True)
+class LearnedSummary:
+    """The learned words of a tool, those that count most first, and how many callers have taught them.
+
+    `enabled`: whether anything is learned.
+    """
+
+    words: tuple[LearnedWord, ...]
+    callers: int
+    enabled: bool = True
+
+
 def summarize(uses: SearchUses, counted: CountedUses, tool: UsedTool) -> LearnedSummary:
-    """Return what a tool has learned, each word in the form in which it was said most often."""
-    shares = counted.shares(tool)
+    """Return what a tool has learned."""
+    shares, callers = counted.shares(tool), counted.callers(tool).values()
     said: dict[str, Counter[str]] = {}
     for use in uses.queries_for(tool):
         for word in words(use.words()):
             if (of := stem(word)) in shares:
                 said.setdefault(of, Counter())[word] += 1
     ordered = sorted(said, key=lambda one: (-shares[one], -said[one].total(), one))
-    shown = tuple(min(said[one], key=lambda word: (-said[one][word], word)) for one in ordered[:MOST_WORDS])
-    return LearnedSummary(shown, len(counted.callers(tool)) if shown else 0)
+    shown = tuple(
+        LearnedWord(min(said[one], key=lambda word: (-said[one][word], word)), sum(one in stems for stems in callers))
+        for one in ordered[:MOST_WORDS]
+    )
+    return LearnedSummary(shown, sum(not shares.keys().isdisjoint(stems) for stems in callers))

@@ -8,6 +8,8 @@ Rules kept here:
 3. Only what is recorded is learned, at most once a day for each caller, tool and query. After a start, and every
    `AGAIN_SECONDS`, all of it is read from the records, so that what was pruned is forgotten.
 4. A query that looks like a secret is not recorded.
+5. Where learning is off, nothing is paired, recorded or known. What was recorded before can be forgotten there too,
+   because it would count again once learning is on.
 """
 
 from collections import deque
@@ -26,8 +28,9 @@ from mcpguard.domain.callers import Scope
 from mcpguard.domain.calls.outcomes import Executed, OutcomeKind
 from mcpguard.domain.calls.records import Opening, RecordKind
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.decisions import Actor
+from mcpguard.domain.decisions import Decision, Unknown
 from mcpguard.domain.errors import LedgerUnavailable, StoreUnavailable, Unrecordable
+from mcpguard.guard.people.users import require_reason
 from mcpguard.guard.search.recent_searches import RecentSearches
 from mcpguard.guard.search.search_uses import SearchUse, SearchUses, UsedTool
 from mcpguard.guard.search.use_records import forgotten_fields, read_uses, used_fields
@@ -65,7 +68,8 @@ class PairedCall:
 
 
 class SearchLearning:
-    """Keeps the uses of searches. Nothing is recorded or read unless `run` runs."""
+    """Keeps the uses of searches. Nothing is recorded or read unless `run` runs. `enabled`: whether anything is
+    learned."""
 
     def __init__(
         self,
@@ -74,7 +78,10 @@ class SearchLearning:
         events: CallEvents,
         callers: KnownCallers,
         find: Callable[[str], ServerState | None],
+        *,
+        enabled: bool,
     ) -> None:
+        self.enabled = enabled
         self.uses = SearchUses()
         self.callers = callers
         self._find = find
@@ -97,6 +104,8 @@ class SearchLearning:
 
     def note_search(self, caller: str, query: str, shown: Iterable[ToolName]) -> None:
         """Take note of a search, and of the tools that its answer showed."""
+        if not self.enabled:
+            return
         if not self._listens:  # calls in a guard in which nobody searches cost nothing more
             self._listens = True
             self._events.subscribe(self._note_call)
@@ -119,16 +128,27 @@ class SearchLearning:
                     await self._read()
                     await self._clock.sleep(AGAIN_SECONDS)
 
-    async def forget(self, tool: ToolName | None, by: Actor) -> None:
-        """Forget what was learned of a tool, in every version; None stands for all tools. Raises Lapsed and
-        LedgerUnavailable."""
-        async with self._lock:
-            by.check()
-            fields = forgotten_fields(tool, by)
-            await self._ledger.transact(lambda _, append: append(RecordKind.SEARCH_FORGOTTEN, fields))
-            waiting = [one for one in self._waiting if tool not in (None, (one.tool.server, one.tool.name))]
-            self._waiting = deque(waiting, MOST_WAITING)
-            self.uses.forget(lambda use: tool in (None, (use.tool.server, use.tool.name)))
+    async def forget(self, tool: ToolName | None, decision: Decision) -> None:
+        """Forget what was learned of a tool, in every version; None stands for all tools.
+
+        Raises Unknown, ActorRevoked, Undecidable or LedgerUnavailable; then nothing is forgotten.
+        """
+        require_reason(decision)
+        if tool is not None and not self._has_listed(*tool):
+            raise Unknown(f"the server {tool[0]} has never listed a tool of the name {tool[1]}")
+        fields = forgotten_fields(tool, decision)
+        # Whoever asked may be gone before it is stored: what is recorded as forgotten is forgotten here too.
+        with anyio.CancelScope(shield=True):
+            async with self._lock:
+                decision.by.check()
+                await self._ledger.transact(lambda _, append: append(RecordKind.SEARCH_FORGOTTEN, fields))
+                waiting = [one for one in self._waiting if tool not in (None, (one.tool.server, one.tool.name))]
+                self._waiting = deque(waiting, MOST_WAITING)
+                self.uses.forget(lambda use: tool in (None, (use.tool.server, use.tool.name)))
+
+    def _has_listed(self, server: str, name: str) -> bool:
+        known = self._find(server)
+        return known is not None and (CapabilityKind.TOOL, name) in known.pins
 
     def _note_call(self, ended: EndedCall) -> None:
         opening, outcome, pin = ended.opening, ended.outcome, ended.pin

@@ -92,7 +92,7 @@ class ToolSearch:
         self, publisher: Publisher, meanings: "ToolMeanings | None" = None, learning: SearchLearning | None = None
     ) -> None:
         self.context_use = ContextUse()
-        self.learning = learning
+        self.learning = learning if learning is not None and learning.enabled else None
         self._publisher = publisher
         self._meanings = meanings
         self._index = Index()
@@ -148,7 +148,9 @@ class ToolSearch:
     def learned_words(self, server: str, name: str) -> LearnedSummary:
         """What use has taught of a tool, from all callers together."""
         counted = self._counted(EVERYTHING)
-        if self.learning is None or counted is None or (tool := self.learning.tool_now(server, name)) is None:
+        if self.learning is None or counted is None:
+            return LearnedSummary((), 0, enabled=False)
+        if (tool := self.learning.tool_now(server, name)) is None:
             return LearnedSummary((), 0)
         return summarize(self.learning.uses, counted, tool)
 

@@ -11,7 +11,7 @@ from mcpguard.catalog.search.learned_weights import ToolName
 from mcpguard.codec.canonical import Scalar
 from mcpguard.domain.calls.records import Opening, RecordKind
 from mcpguard.domain.capabilities import CapabilityKind
-from mcpguard.domain.decisions import Actor
+from mcpguard.domain.decisions import Decision
 from mcpguard.guard.search.search_uses import MOST, SearchUse, UsedTool
 from mcpguard.ledger.format import parse_content, without_empty
 from mcpguard.store.engine.backend import Connection
@@ -37,9 +37,10 @@ def used_fields(use: SearchUse, opening: Opening) -> dict[str, Scalar]:
     )
 
 
-def forgotten_fields(tool: ToolName | None, by: Actor) -> dict[str, Scalar]:
+def forgotten_fields(tool: ToolName | None, decision: Decision) -> dict[str, Scalar]:
     """The fields of the record that what was learned of a tool is forgotten; None stands for all tools."""
-    who = without_empty(by=by.id, via=by.via, process=by.process)
+    by = decision.by
+    who = without_empty(by=by.id, via=by.via, process=by.process, why=decision.why)
     if tool is None:
         return {"what": EVERYTHING, **who}
     return {"what": "tool", "server": tool[0], "capability": CapabilityKind.TOOL.value, "name": tool[1], **who}

@@ -14,7 +14,7 @@ from mcpguard.domain.errors import InvalidName
 from mcpguard.guard.calls.request import CallRequest
 from mcpguard.guard.servers.argument_checks import Arguments
 from mcpguard.policy.intents import LONGEST_REASON, read_intent
-from mcpguard.web.api.bodies import ApiBody, example
+from mcpguard.web.api.bodies import ApiBody, WhyBody, example
 
 LONGEST_CALLER: Final = 100
 LONGEST_NAME: Final = 64 + LONGEST_URI
@@ -88,3 +88,16 @@ class WantedBody(ApiBody):
             stated=said,
             by=by,
         )
+
+
+class ForgottenToolBody(WhyBody):
+    """A tool, as `server:tool`, of which search is to forget what it has learned."""
+
+    model_config = example({"name": "files:read_file", "why": "a test taught it"})
+
+    name: ToolName
+
+    @property
+    def tool(self) -> tuple[str, str]:
+        """The name of the server, and the tool's own."""
+        return parse_reference(self.name)

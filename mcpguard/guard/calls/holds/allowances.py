@@ -22,10 +22,11 @@ from mcpguard.domain.decisions import Decision, Stale, Undecidable
 from mcpguard.domain.errors import LedgerUnavailable
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.holds.allowance_facts import ended_allowance, given_allowance
-from mcpguard.guard.calls.holds.hold_answers import CHANGED, AlsoStored, HoldAnswers, check_decision
+from mcpguard.guard.calls.holds.hold_answers import CHANGED, AlsoStored, HoldAnswers
 from mcpguard.guard.calls.holds.hold_rules import UNNAMED
 from mcpguard.guard.calls.holds.open_allowances import OpenAllowance, OpenAllowances
 from mcpguard.guard.calls.holds.open_holds import is_unchanged
+from mcpguard.guard.people.users import require_reason
 from mcpguard.guard.servers.publisher import Publisher
 from mcpguard.guard.servers.registry import Registry
 from mcpguard.ledger.ledger import Append, Ledger
@@ -96,7 +97,7 @@ class Allowances:
 
     async def revoke(self, id_: str, decision: Decision) -> Allowance:
         """End an allowance. Raises Unknown, Undecidable or LedgerUnavailable; then nothing has changed."""
-        check_decision(decision)
+        require_reason(decision)
         with anyio.CancelScope(shield=True):
             async with self._changing:
                 decision.by.check()

@@ -18,11 +18,11 @@ import structlog
 
 from mcpguard.domain.calls.holds import HeldCall, HoldMove, HoldState, state_after
 from mcpguard.domain.clock import Clock, Ids
-from mcpguard.domain.decisions import Answer, Decision, Stale, Undecidable
+from mcpguard.domain.decisions import Answer, Decision, Stale
 from mcpguard.domain.errors import IllegalMove, LedgerUnavailable
 from mcpguard.guard.callers.callers import Callers
 from mcpguard.guard.calls.holds.open_holds import LIVE, Ticket, Tickets, is_unchanged
-from mcpguard.guard.people.users import check_reason
+from mcpguard.guard.people.users import require_reason
 from mcpguard.guard.servers import facts
 from mcpguard.guard.servers.publisher import Publisher
 from mcpguard.guard.servers.registry import Registry
@@ -84,7 +84,7 @@ class HoldAnswers:
 
         Raises Unknown, Forbidden, Undecidable, IllegalMove, Stale or LedgerUnavailable; then nothing has changed."""
         decision.by.check_widening()
-        check_decision(decision)
+        require_reason(decision)
         with anyio.CancelScope(shield=True):
             async with self._answering:
                 decision.by.check()
@@ -100,7 +100,7 @@ class HoldAnswers:
         """Refuse the call, and the same one for a while. Also revokes an approval that was not used yet.
 
         Raises Unknown, Undecidable, IllegalMove or LedgerUnavailable; then nothing has changed."""
-        check_decision(decision)
+        require_reason(decision)
         with anyio.CancelScope(shield=True):
             async with self._answering:
                 decision.by.check()
@@ -230,10 +230,3 @@ class HoldAnswers:
         self.tickets.drop(ticket)
         with suppress(LedgerUnavailable):  # then the next start finds it over
             await self._ledger.transact(lambda connection, _: holds.end(connection, id_, HoldState.DENIED))
-
-
-def check_decision(decision: Decision) -> None:
-    """Raise Undecidable where the reason is missing or too long."""
-    check_reason(decision)
-    if not decision.why.strip():
-        raise Undecidable("a decision needs a reason")

@@ -168,10 +168,21 @@ class ExplainedAnswer(ApiAnswer):
     reasons: list[BecauseAnswer]
 
 
+class LearnedWordAnswer(ApiAnswer):
+    """A word of searches for which a tool is found more often. `callers`: how many have said it."""
+
+    word: Annotated[str, Field(description="Untrusted: said by agents.")]
+    callers: int
+
+
 class LearnedAnswer(ApiAnswer):
-    """What search has learned of a tool in its approved version. `callers`: how many have taught it."""
+    """What search has learned of a tool in its approved version. `callers`: how many have taught it.
+
+    `enabled`: whether anything is learned; false where the setting `search.learn` is off.
+    """
 
     server: str
     name: str
-    words: Annotated[list[str], Field(description="Untrusted: said by agents. Those that count most come first.")]
+    enabled: bool
+    words: Annotated[list[LearnedWordAnswer], Field(description="Those that count most come first.")]
     callers: int

@@ -7,7 +7,7 @@ Rules kept here:
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -17,7 +17,7 @@ from mcpguard.domain.asks import Answers, Asks, Capabilities, QuestionDeclined
 from mcpguard.domain.callers import Caller, Scope
 from mcpguard.domain.calls.outcomes import OutcomeKind
 from mcpguard.domain.capabilities import Effect
-from mcpguard.domain.decisions import Unknown
+from mcpguard.domain.decisions import Decision
 from mcpguard.domain.grants import ANONYMOUS, CallerUnknown
 from mcpguard.domain.people import Right
 from mcpguard.domain.reasons import Reason
@@ -26,16 +26,15 @@ from mcpguard.guard.calls.explanation import preview_json
 from mcpguard.guard.calls.refusals import refusal
 from mcpguard.guard.calls.request import CallResult
 from mcpguard.guard.guard import Guard
-from mcpguard.guard.search.search_learning import SearchLearning
 from mcpguard.guard.search.tool_search import SearchScope
 from mcpguard.web.api.answers import EndedAnswer, ForeseenAnswer, HitsAnswer, LearnedAnswer
-from mcpguard.web.api.calling import LONGEST_CALLER, WantedBody
+from mcpguard.web.api.answers.capability_answers import LearnedWordAnswer
+from mcpguard.web.api.bodies import WhyBody
+from mcpguard.web.api.calling import LONGEST_CALLER, ForgottenToolBody, WantedBody
 from mcpguard.web.gate.access import may
 from mcpguard.web.gate.actors import actor
 from mcpguard.web.gate.strict_routes import api_router
 
-AllTools = Annotated[Literal["all"], Query(description="`all`, so that nobody forgets everything by accident.")]
-LEARNING_OFF = "nothing is learned here: the setting search.learn is off"
 EVERYTHING = Scope(("*",), ("*",), frozenset(Effect))
 LONGEST_QUERY = 2000
 MOST_FOUND = 100
@@ -111,18 +110,19 @@ def learned_words(guard: Guard) -> APIRouter:
     async def learned(server: str, name: str) -> LearnedAnswer:
         """Get the words of searches for which a tool is found more often."""
         found = guard.searching.learned_words(server, name)
-        return LearnedAnswer(server=server, name=name, words=list(found.words), callers=found.callers)
+        words = [LearnedWordAnswer(word=each.word, callers=each.callers) for each in found.words]
+        return LearnedAnswer(server=server, name=name, enabled=found.enabled, words=words, callers=found.callers)
 
-    @router.delete("", dependencies=decide, status_code=204)
-    async def forget_everything(request: Request, tools: AllTools) -> Response:  # noqa: ARG001 - asked for, to be sure
-        """Forget everything that search has learned."""
-        await _learning(guard).forget(None, actor(request, guard))
+    @router.post("/forget", dependencies=decide, status_code=204)
+    async def forget_tool(request: Request, body: ForgottenToolBody) -> Response:
+        """Forget what search has learned of one tool, in every version; also where nothing is learned any more."""
+        await guard.learning.forget(body.tool, Decision(actor(request, guard), body.why))
         return Response(status_code=204)
 
-    @router.delete("/tool", dependencies=decide, status_code=204)
-    async def forget_tool(request: Request, server: str, name: str) -> Response:
-        """Forget what search has learned of one tool, in every version."""
-        await _learning(guard).forget((server, name), actor(request, guard))
+    @router.post("/forget-all", dependencies=decide, status_code=204)
+    async def forget_everything(request: Request, body: WhyBody) -> Response:
+        """Forget everything that search has learned; also where nothing is learned any more."""
+        await guard.learning.forget(None, Decision(actor(request, guard), body.why))
         return Response(status_code=204)
 
     return router
@@ -150,9 +150,3 @@ def _ended(told: CallResult) -> dict[str, Any]:
 def _json(said: object) -> Response:
     """Serialize an answer that may contain a long result of a server, which is passed on unchanged."""
     return Response(dumps(said), media_type="application/json")
-
-
-def _learning(guard: Guard) -> SearchLearning:
-    if guard.learning is None:
-        raise Unknown(LEARNING_OFF)
-    return guard.learning
