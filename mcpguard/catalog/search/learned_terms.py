@@ -52,4 +52,4 @@ def _learned_term(term: str, often: int, known: LearningView) -> RankedTerm | No
     if not weights:
         return None
     factor = rareness(max(len(weights), known.count_having(term)), known) * sqrt(often)
-    return RankedTerm(term, weights, factor, max(weights.values()) * factor)
+    return RankedTerm(term, weights, factor, max(weights.values()) * factor, learned=True)

@@ -12,12 +12,14 @@ from mcpguard.catalog.search.stems import stem
 
 @dataclass(frozen=True, slots=True)
 class MatchedWord:
-    """A word of the query that counts for a tool: the term of the tool that it led to, how, and what that gives."""
+    """A word of the query that counts for a tool: the term of the tool that it led to, how, and what that gives.
+    `learned`: it counts, or counts more, because earlier searches with it led to the tool."""
 
     asked: str
     term: str
     match: MatchKind
     points: float
+    learned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,11 @@ def matched_words(understood: Sequence[QueryWord], number: int) -> tuple[Matched
 
 def _matched(word: QueryWord, number: int) -> MatchedWord | None:
     """Return what a word gives to a tool, by the best of its terms; None if the tool has none of them."""
-    having = [(term.weights[number] * term.factor, term.term) for term in word.terms if number in term.weights]
+    having = [(term.weights[number] * term.factor, term) for term in word.terms if number in term.weights]
     if not having:
         return None
-    points, term = max(having, key=lambda each: each[0])
-    return MatchedWord(word.asked, term, _match(word, term), points)
+    points, best = max(having, key=lambda each: each[0])
+    return MatchedWord(word.asked, best.term, _match(word, best.term), points, best.learned)
 
 
 def _match(word: QueryWord, term: str) -> MatchKind:

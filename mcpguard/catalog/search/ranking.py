@@ -33,12 +33,14 @@ class MatchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RankedTerm:
-    """The tools that have a term, the factor of their weights, and a bound for the score that it gives."""
+    """The tools that have a term, the factor of their weights, and a bound for the score that it gives. `learned`:
+    they have it from earlier searches, if not from their texts."""
 
     term: str
     weights: Weights
     factor: float
     bound: float
+    learned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,15 +22,15 @@ _PARTS: Final[Mapping[ToolPart, str]] = {
     ToolPart.FIRST_SENTENCE: "first sentence",
     ToolPart.DESCRIPTION: "description",
     ToolPart.PARAMETERS: "parameters",
-    ToolPart.SEARCHES: "earlier searches",
 }
 _MATCHES: Final[Mapping[MatchKind, str]] = {
     MatchKind.SAME: "for",
     MatchKind.NEAR: "near",
     MatchKind.TRANSLATION: "translated from",
     MatchKind.REPAIR: "corrected from",
-    MatchKind.LEARNED: "learned from",
+    MatchKind.LEARNED: "for",
 }
+LEARNED: Final = "in earlier searches that led to it"
 
 
 def explain_hits(hits: Iterable[ExplainedHit]) -> list[Json]:
@@ -54,9 +54,9 @@ def _explained(hit: ExplainedHit) -> Json:
 
 
 def _word(word: MatchedWord, places: WordPlaces) -> Json:
-    is_learned = word.match is MatchKind.LEARNED
-    form = word.asked if is_learned or word.asked in places.forms else places.forms[0]
-    parts = (ToolPart.SEARCHES,) if is_learned else places.parts
+    is_only_learned = word.match in (MatchKind.SAME, MatchKind.LEARNED) and not places.parts
+    form = word.asked if is_only_learned or word.asked in places.forms else places.forms[0]
+    parts = (*places.parts, ToolPart.SEARCHES) if word.learned else places.parts
     return {
         "asked": word.asked,
         "word": form,
@@ -70,8 +70,11 @@ def _word(word: MatchedWord, places: WordPlaces) -> Json:
 def _said(word: MatchedWord, form: str, parts: Sequence[ToolPart]) -> str:
     """Say which word of the tool counts, how the query led to it, and where it is."""
     led = "" if word.asked == form else f" ({_MATCHES[word.match]} `{word.asked}`)"
-    where = f" in its {_listed([_PARTS[part] for part in parts])}" if parts else ""
-    return f"`{form}`{led}{where}"
+    own = [_PARTS[part] for part in parts if part in _PARTS]
+    where = [f"in its {_listed(own)}"] if own else []
+    if ToolPart.SEARCHES in parts:
+        where.append(LEARNED)
+    return f"`{form}`{led} {' and '.join(where)}".rstrip()
 
 
 def _sentence(said: Mapping[str, Any]) -> str:

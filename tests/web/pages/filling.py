@@ -9,6 +9,7 @@ import httpx2
 
 from mcpguard.domain.people import Role
 from tests import people
+from tests.gate import Gate
 from tests.patience import PATIENCE
 from tests.world import World
 
@@ -108,16 +109,18 @@ class Page(HTMLParser):
 class Reviewer:
     """Somebody at the console."""
 
-    guard: World
+    http: httpx2.AsyncClient
     headers: Mapping[str, str]
+    url: str = ""
+    """Of the guard, where `http` does not know it."""
 
     async def open(self, path: str, **query: str) -> Page:
-        return Page(await self.guard.network.get(path, params=query or None, headers=self.headers))
+        return Page(await self.http.get(self.url + path, params=query or None, headers=self.headers))
 
     async def send(self, page: Page, form: str, **changed: str | list[str]) -> Page:
         """Send a form of a page as a browser does that runs no script, and go where it leads."""
-        answer = await self.guard.network.post(
-            page.actions[form], data=page.sends(form, **changed), headers=self.headers
+        answer = await self.http.post(
+            self.url + page.actions[form], data=page.sends(form, **changed), headers=self.headers
         )
         return await self._followed(answer)
 
@@ -131,18 +134,21 @@ class Reviewer:
 
     async def follow(self, path: str) -> Page:
         """A page, or the one to which it leads."""
-        return await self._followed(await self.guard.network.get(path, headers=self.headers))
+        return await self._followed(await self.http.get(self.url + path, headers=self.headers))
 
     async def _followed(self, answer: httpx2.Response) -> Page:
         while answer.status_code == 303:
-            answer = await self.guard.network.get(answer.headers["location"], headers=self.headers)
+            answer = await self.http.get(self.url + answer.headers["location"], headers=self.headers)
         return Page(answer)
 
     async def post(self, path: str, **sent: str | list[str]) -> Page:
-        return Page(await self.guard.network.post(path, data=sent, headers=self.headers))
+        return Page(await self.http.post(self.url + path, data=sent, headers=self.headers))
 
 
-async def reviewer(guard: World, role: Role = Role.APPROVER, name: str = "ada") -> Reviewer:
+async def reviewer(guard: World | Gate, role: Role = Role.APPROVER, name: str = "ada") -> Reviewer:
     """Somebody who has signed in just now."""
     await people.user(guard, name, role)
-    return Reviewer(guard, {**people.OURS, **people.shows(await people.cookie(guard, name))})
+    shown = people.shows(await people.cookie(guard, name))
+    if isinstance(guard, Gate):
+        return Reviewer(guard.http, {**people.OURS, **shown, "origin": guard.where.url}, guard.where.url)
+    return Reviewer(guard.network, {**people.OURS, **shown})

@@ -2,10 +2,12 @@
 
 Rules kept here:
 1. A decision names the definition that was on the page. If another is listed by then, nothing happens.
-2. Who may call it, and who has, is shown only to those who may read the audit log.
+2. Who may call it, who has, and the words that agents searched for before are shown only to those who may read the
+   audit log.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 from urllib.parse import urlencode
@@ -21,6 +23,7 @@ from mcpguard.domain.people import Right
 from mcpguard.domain.usual_reasons import ReviewReason
 from mcpguard.guard.guard import Guard
 from mcpguard.guard.review.confirmations import grave_rules
+from mcpguard.guard.search.learned_summary import LearnedSummary
 from mcpguard.guard.servers.registry import ServerState
 from mcpguard.guard.servers.review_advice import advise
 from mcpguard.web.forms import FINE, Misshapen, PageProblem, SentForm
@@ -49,64 +52,112 @@ _DONE: Final = {
 }
 
 
-def capability(guard: Guard, desk: Console) -> APIRouter:
-    router = APIRouter(route_class=PageRoute)
-    one = OneServer(guard, desk)
+@dataclass(frozen=True, slots=True)
+class UnsentForm:
+    """A form that was not carried out: what was typed into it, and why. Without a problem nothing was sent."""
 
-    async def shown(request: Request, name: str, given: SentForm = NOTHING, problem: PageProblem = FINE) -> Response:
-        known, key = one.find(name), key_of(request)
+    given: SentForm = NOTHING
+    problem: PageProblem = FINE
+
+
+UNTYPED: Final = UnsentForm()
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedPart:
+    """What search has learned of a tool, and its form: where that leads, what was typed into it, and why nothing was
+    forgotten."""
+
+    summary: LearnedSummary
+    url: str
+    why: str
+    problem: str
+
+
+class CapabilityPage:
+    """Shows one capability, and does what its forms say."""
+
+    def __init__(self, guard: Guard, desk: Console) -> None:
+        self._guard = guard
+        self._desk = desk
+        self._one = OneServer(guard, desk)
+
+    async def show(
+        self, request: Request, name: str, decided: UnsentForm = UNTYPED, forgetting: UnsentForm = UNTYPED
+    ) -> Response:
+        guard, known, key = self._guard, self._one.find(name), key_of(request)
         if known is None:
-            return one.missing(request, name)
+            return self._one.missing(request, name)
         if key is None or key not in known.pins:
-            return desk.missing(request, f"{name} has no capability of this kind and name.")
+            return self._desk.missing(request, f"{name} has no capability of this kind and name.")
         tag = guard.queries.tag(name, key)
         said = await guard.queries.capability(name, key)
         found = known.found.at(known.pins[key])
         shown = raw(said["definition"], marks(found)) if said["complete"] else None
         numbered = _numbered(key, found, said["definition"], shown)
-        return await one.page(
+        return await self._one.page(
             request,
             known,
             "capabilities",
             "capability.html",
-            problem.status,
+            max(decided.problem.status, forgetting.problem.status),
             one=said,
             tag=tag,
             raw=shown,
             numbered=numbered,
             **_verdict(key, found, said),
             diff=await _diff(guard, request, name, key, said),
-            chosen_effect=given.one("effect") or said["assigned"] or careful_effect(said),
+            chosen_effect=decided.given.one("effect") or said["assigned"] or careful_effect(said),
             to_read=" ".join(sorted(grave_rules(known, key))),
-            typed=_typed(given, problem),
-            moved=problem.moved,
+            typed=_typed(decided.given, decided.problem),
+            moved=decided.problem.moved,
             **_views(request, name, key),
-            use=await _use(guard, one, request, known, key),
+            use=await _use(guard, self._one, request, known, key),
+            learned=_learned(guard, request, name, key, forgetting),
             script=guard.scripts.review_json(known, said["definition"]) if guard.scripts is not None else None,
         )
 
+    async def decide(self, request: Request, name: str, by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
+        guard, answer, key = self._guard, ANSWERS.get(given.one("decision")), key_of(request)
+        if answer is None or key is None:
+            raise Misshapen(400, "this is not a decision about a capability; reload the page and try again")
+        resting = self._desk.bind_to_page(by, given, partial(guard.queries.tag, name, key))
+        effect = _effect(given) if answer is Answer.APPROVE else None
+        seen = _print(given.one("fingerprint"))
+        decision, read = Decision(resting, reason_in(given, ReviewReason, answer)), given.one("read").split()
+        await guard.decisions.decide(name, key, answer, seen, decision, effect, read)
+        sentence, kind = _DONE[answer]
+        return url_of(name, key), DoneNotice(sentence.format(f"{name}:{key[1]}"), kind)
+
+    async def forget(self, request: Request, name: str, by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
+        key = key_of(request)
+        if key is None or key[0] is not CapabilityKind.TOOL:
+            raise Misshapen(400, "search learns only of tools; reload the page and try again")
+        await self._guard.learning.forget((name, key[1]), Decision(by, given.one("why")))
+        return url_of(name, key), DoneNotice(f"Forgot what search had learned of {name}:{key[1]}.")
+
+
+def capability(guard: Guard, desk: Console) -> APIRouter:
+    router = APIRouter(route_class=PageRoute)
+    one = CapabilityPage(guard, desk)
+
     @router.get("/servers/{name}/capability", dependencies=[may(Right.LOOK)])
     async def page(request: Request, name: str) -> Response:
-        return await shown(request, name)
+        return await one.show(request, name)
 
     @router.post("/servers/{name}/capability", dependencies=[may(Right.DECIDE)])
     async def decide(request: Request, name: str) -> Response:
-        async def work(by: Actor, given: SentForm) -> tuple[str, DoneNotice]:
-            answer, key = ANSWERS.get(given.one("decision")), key_of(request)
-            if answer is None or key is None:
-                raise Misshapen(400, "this is not a decision about a capability; reload the page and try again")
-            resting = desk.bind_to_page(by, given, partial(guard.queries.tag, name, key))
-            effect = _effect(given) if answer is Answer.APPROVE else None
-            seen = _print(given.one("fingerprint"))
-            decision, read = Decision(resting, reason_in(given, ReviewReason, answer)), given.one("read").split()
-            await guard.decisions.decide(name, key, answer, seen, decision, effect, read)
-            sentence, kind = _DONE[answer]
-            return url_of(name, key), DoneNotice(sentence.format(f"{name}:{key[1]}"), kind)
-
         async def again(given: SentForm, problem: PageProblem) -> Response:
-            return await shown(request, name, given, problem)
+            return await one.show(request, name, decided=UnsentForm(given, problem))
 
-        return await desk.carried_out(request, work, again)
+        return await desk.carried_out(request, partial(one.decide, request, name), again)
+
+    @router.post("/servers/{name}/capability/forget", dependencies=[may(Right.DECIDE)])
+    async def forget(request: Request, name: str) -> Response:
+        async def again(given: SentForm, problem: PageProblem) -> Response:
+            return await one.show(request, name, forgetting=UnsentForm(given, problem))
+
+        return await desk.carried_out(request, partial(one.forget, request, name), again)
 
     return router
 
@@ -181,6 +232,17 @@ async def _diff(guard: Guard, request: Request, name: str, key: CapabilityKey, s
         return await guard.queries.diff(name, key, before, after)
     except Unknown:
         return None
+
+
+def _learned(
+    guard: Guard, request: Request, name: str, key: CapabilityKey, forgetting: UnsentForm
+) -> LearnedPart | None:
+    """Return what search has learned of a tool; None for other kinds, and for readers who may not see that."""
+    if key[0] is not CapabilityKind.TOOL or not principal(request).may(Right.AUDIT):
+        return None
+    url = f"/servers/{name}/capability/forget?" + urlencode({"kind": key[0].value, "name": key[1]})
+    summary = guard.searching.learned_words(name, key[1])
+    return LearnedPart(summary, url, forgetting.given.one("why"), forgetting.problem.sentence)
 
 
 async def _use(guard: Guard, one: OneServer, request: Request, known: ServerState, key: CapabilityKey) -> Json | None:
