@@ -34,6 +34,7 @@ PAGES: Final = {
     "server-decisions": "/servers/jira/decisions",
     "capability": "/servers/weather/capability?kind=tool&name=forecast",
     "capability-changed": "/servers/notion/capability?kind=tool&name=list_page",
+    "capability-learned": "/servers/github/capability?kind=tool&name=search_issue",
     "findings": "/findings",
     "audit": "/audit",
     "audit-filtered": "/audit?q=verdict%3Adeny",
@@ -43,6 +44,7 @@ PAGES: Final = {
     "callers": "/callers",
     "policy": "/policy",
     "search": "/search?q=serch+open+issues+zorb&caller=*",
+    "search-learned": "/search?q=kestrel+issues&caller=*",
     "search-empty": "/search",
     "settings": "/settings",
     "users": "/settings/users",
@@ -82,6 +84,7 @@ def main(folder: Path) -> None:
         seeding.people()
         seeding.callers()
         seeding.calls(CALLS)
+        seeding.searches()
         seeding.decisions()
         seeding.answers()
         with seeding.held(), sync_playwright() as playwright:

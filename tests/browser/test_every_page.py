@@ -27,6 +27,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, s
         seeding.people()
         seeding.callers()
         seeding.calls(30)
+        seeding.searches()
         seeding.decisions()
         seeding.answers()
         with seeding.held():

@@ -81,3 +81,11 @@ async def indexed(guard: Gate, query: str, tool: str) -> None:
     with fail_after(PATIENCE):
         while tool not in names(guard, query):
             await checkpoint()
+
+
+async def remembered(guard: Gate, uses: int) -> None:
+    """Wait until a guard that was started again finds its tools, and knows so many uses."""
+    await learned(guard, uses)
+    with fail_after(PATIENCE):
+        while not names(guard, "customers"):
+            await checkpoint()

@@ -49,6 +49,14 @@ ANSWERED: Final = (
     ("claude-code.build-7", "postgres-prod:delete_row", "Remove a test row", "allow", "ticket", "OPS-2188"),
 )
 """Calls that waited before: whose, of what, why, and what was answered for which reason."""
+SOUGHT: Final = "github:search_issue"
+SEARCHES: Final = (
+    ("claude-code.build-7", "find github issues about the kestrel importer"),
+    ("claude-code.build-7", "search kestrel issues on github"),
+    ("nightly-report", "github issues that mention kestrel or osprey"),
+    ("nightly-report", "search github issues for osprey"),
+)
+"""After each the caller called `SOUGHT`."""
 REASONS: Final = ("Look what is open before the release", "Ticket OPS-2291", "Keep the board as it is", "")
 
 
@@ -121,6 +129,20 @@ class Seeding:
 
         _alone(make)
 
+    def searches(self) -> None:
+        """Of agents that say what no tool says, and what is learned from them."""
+
+        async def make() -> None:
+            async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
+                for caller, query in SEARCHES:
+                    await self._client(http, caller).call("retrieve_tools", {"query": query})
+                    await self._call(http, caller, SOUGHT, "")
+
+        _alone(make)
+        server, _, name = SOUGHT.partition(":")
+        learned = f"/search/learned?server={server}&name={name}"
+        until(lambda: self._told("GET", learned)["callers"] == len({caller for caller, _ in SEARCHES}), "it is learned")
+
     def answers(self) -> None:
         """Calls that waited and were answered, one after the other."""
         for caller, tool, why, answer, reason, note in ANSWERED:
@@ -155,14 +177,17 @@ class Seeding:
 
     async def _call(self, http: httpx2.AsyncClient, caller: str, tool: str, why: str) -> None:
         """As an agent does that has found the tool; with the most careful intent that its verb can need."""
-        client = HttpClient(http, self.guard.url + "/mcp")
-        client.headers["authorization"] = f"Bearer {self.tokens[caller]}"
         verb = tool.partition(":")[2].partition("_")[0]
         effect = {"create": "write", "update": "write", "delete": "destructive"}.get(verb, "read")
         said = {"intent_reason": why} if why else {}
-        await client.call(
+        await self._client(http, caller).call(
             f"call_tool_{effect}", {"name": tool, "arguments": {"about": f"number {next(self._numbers)}"}, **said}
         )
+
+    def _client(self, http: httpx2.AsyncClient, caller: str) -> HttpClient:
+        client = HttpClient(http, self.guard.url + "/mcp")
+        client.headers["authorization"] = f"Bearer {self.tokens[caller]}"
+        return client
 
     def _add(self, name: str, command: str, *arguments: str) -> None:
         config = {"command": command, "args": [*arguments], "cwd": str(ROOT), "sandbox": "none"}

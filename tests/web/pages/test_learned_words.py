@@ -9,7 +9,7 @@ import pytest
 from mcpguard.domain.people import Role
 from tests.gate import Gate, gate
 from tests.gateway.guard_face import agent
-from tests.gateway.learning import learned, learning, names, office, recorded, taught
+from tests.gateway.learning import learning, names, office, recorded, remembered, taught
 from tests.gateway.speaking import guarded, played, turned_away
 from tests.people import BY
 from tests.web.pages.filling import Page, Reviewer, reviewer
@@ -121,10 +121,11 @@ async def test_what_was_learned_is_forgotten_where_learning_is_off(tmp_path: Pat
         async with gate(tmp_path, server) as guard, agent(guard) as client:
             await taught(guard, client)
         async with gate(tmp_path, server, search__learn=False) as guard:
+            await remembered(guard, 0)
             assert names(guard, "kestrel") == []
             assert "the setting search.learn is off" in part(await seen(await reviewer(guard)))
         async with gate(tmp_path, server) as guard:
-            await learned(guard, 2)
+            await remembered(guard, 2)
             assert names(guard, "kestrel") == BILLS, "off is not forgotten"
         async with gate(tmp_path, server, search__learn=False) as guard:
             by = await reviewer(guard, name="grace")
