@@ -123,6 +123,7 @@ RULES: Final = (
     _slow("attacks/test_asking_leftovers.py", "hundreds of clients", "of_many"),
     _slow("gateway/test_answers.py", "floods", "flood_is_dropped|holds_up_nobody"),
     _slow("gateway/test_search_learning.py", "guards that start again", "outlasts_a_restart|forgotten_for_good"),
+    _slow("attacks/test_taught_by_attackers.py", "a hundred searches and calls", "one_misled_agent"),
     _slow("web/pages/test_learned_words.py", "guards that start again", "where_learning_is_off"),
     _slow("gateway/test_hostile_clients.py", "thousands of clients", "thousands"),
     _fast("gateway/test_screening_limits.py", "[orders-mask]", "one of many forms"),
