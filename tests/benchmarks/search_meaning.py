@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from mcpguard.catalog.search.english_query import in_english
 from mcpguard.catalog.search.search import FoundTool, View
 from mcpguard.catalog.search.semantic.mixed_scores import mixed_scores
 from mcpguard.catalog.search.semantic.model_weights import ModelRefused
@@ -43,7 +44,7 @@ def searching(model: SentenceModel, view: View, tools: Sequence[Tool], limit: in
     vectors.put({text: model.vector(text) for text in texts.values()})
 
     def search(query: str) -> list[str]:
-        meaning = model.vector(query)
+        meaning = model.vector(in_english(query))
 
         def scores(found: Sequence[FoundTool]) -> list[float]:
             return mixed_scores(

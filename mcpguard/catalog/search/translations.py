@@ -45,24 +45,24 @@ class WordList:
             for each in foreign.split():
                 self._learn(each, meanings)
 
-    def find(self, word: str) -> tuple[Meaning, ...]:
-        """Return the meanings of a word in lower case, without accents."""
+    def find(self, word: str) -> str:
+        """Return what is listed for a word in lower case, without accents; nothing if it is not listed."""
         if found := self._words.get(word):
-            return _meanings(found)
+            return found
         beginning = word[:_SAME_BEGINNING]
         if beginning not in self._alike:
-            return ()
+            return ""
         if (stems := self._stems.get(beginning)) is None:
             listed = reversed(self._alike[beginning])  # of two words with one stem, the first listed counts
             stems = self._stems[beginning] = {stem_in(self._language, each): self._words[each] for each in listed}
-        return _meanings(stems.get(stem_in(self._language, word), ""))
+        return stems.get(stem_in(self._language, word), "")
 
-    def find_written(self, text: str) -> tuple[Meaning, ...]:
-        """Return the meanings of a word exactly as it is listed."""
-        return _meanings(self._words.get(text, ""))
+    def find_written(self, text: str) -> str:
+        """Return what is listed for a word that is written exactly so."""
+        return self._words.get(text, "")
 
-    def find_expression(self, parts: tuple[str, ...]) -> tuple[Meaning, ...]:
-        return _meanings(self._expressions.get(parts, ""))
+    def find_expression(self, parts: tuple[str, ...]) -> str:
+        return self._expressions.get(parts, "")
 
     def _learn(self, foreign: str, meanings: str) -> None:
         if self._language in _UNSPACED:
@@ -99,13 +99,18 @@ def language_of(query_words: Sequence[str]) -> str | None:
 
 def meanings_of(word: str, language: str) -> tuple[Meaning, ...]:
     """Return the meanings of a word in a language."""
-    return _list_of(language).find(word)
+    return _meanings(_list_of(language).find(word))
 
 
 def meanings_in_any(word: str) -> tuple[Meaning, ...]:
     """Return the meanings of a word in the first language that has it, or those of the parts of a German compound."""
+    return _meanings(listed_in_any(word))
+
+
+def listed_in_any(word: str) -> str:
+    """Return what the first language that has a word lists for it."""
     found = (_list_of(language).find(word) for language in SPACED)
-    return next(filter(None, found), None) or _of_compound(word)
+    return next(filter(None, found), "") or _of_compound(word)
 
 
 def expressions_in(query_words: Sequence[str], language: str) -> Iterator[tuple[str, tuple[Meaning, ...]]]:
@@ -114,26 +119,14 @@ def expressions_in(query_words: Sequence[str], language: str) -> Iterator[tuple[
     for length in range(2, _LONGEST_EXPRESSION + 1):
         for at in range(len(query_words) - length + 1):
             parts = tuple(query_words[at : at + length])
-            if found := listed.find_expression(parts):
+            if found := _meanings(listed.find_expression(parts)):
                 yield " ".join(parts), found
 
 
 def meanings_in_stretches(text: str) -> dict[str, tuple[Meaning, ...]]:
     """Return the words in stretches without blanks, with their meanings: the longest word where several begin."""
-    found: dict[str, tuple[Meaning, ...]] = {}
-    stretches = unspaced_stretches(text)
-    if not stretches:
-        return found
-    japanese = any(ord(char) in _KANA for stretch in stretches for char in stretch)
-    lists = [_list_of(one) for one in (reversed(_UNSPACED) if japanese else _UNSPACED)]
-    for stretch in stretches:
-        at = 0
-        while at < len(stretch):
-            word, meanings = _longest_word(stretch, at, lists)
-            if meanings:
-                found[word] = meanings
-            at += len(word)
-    return found
+    found = ((word, _meanings(listed)) for word, listed in listed_in_stretches(text))
+    return {word: meanings for word, meanings in found if meanings}
 
 
 def english_in(text: str) -> list[str]:
@@ -142,31 +135,65 @@ def english_in(text: str) -> list[str]:
     return [term for meanings in found for meaning in meanings[:_USUAL_MEANINGS] for term in meaning]
 
 
-def _longest_word(stretch: str, at: int, lists: Iterable[WordList]) -> tuple[str, tuple[Meaning, ...]]:
+def first_meaning(listed: str) -> str:
+    """Return the most usual meaning of what is listed for a word."""
+    return listed.partition(",")[0].strip()
+
+
+def listed_in(query_words: Sequence[str], language: str) -> Iterator[tuple[str, str]]:
+    """Yield the words and expressions of a query without its small words, and what a language lists for each."""
+    listed, at = _list_of(language), 0
+    while at < len(query_words):
+        lengths = range(_LONGEST_EXPRESSION, 1, -1)
+        found = ((length, listed.find_expression(tuple(query_words[at : at + length]))) for length in lengths)
+        length, expression = next((each for each in found if each[1]), (1, ""))
+        word = query_words[at]
+        if expression:
+            yield " ".join(query_words[at : at + length]), expression
+        elif word not in SMALL_WORDS[language]:
+            yield word, listed.find(word) or listed_in_any(word)
+        at += length
+
+
+def listed_in_stretches(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the words in stretches without blanks, with what is listed for them: the longest where several begin."""
+    stretches = unspaced_stretches(text)
+    japanese = any(ord(char) in _KANA for stretch in stretches for char in stretch)
+    lists = [_list_of(one) for one in (reversed(_UNSPACED) if japanese else _UNSPACED)] if stretches else []
+    for stretch in stretches:
+        at = 0
+        while at < len(stretch):
+            word, listed = _longest_word(stretch, at, lists)
+            if listed:
+                yield word, listed
+            at += len(word)
+
+
+def _longest_word(stretch: str, at: int, lists: Iterable[WordList]) -> tuple[str, str]:
     for end in range(min(len(stretch), at + _LONGEST_UNSPACED), at, -1):
         word = stretch[at:end]
-        for listed in lists:
-            if found := listed.find_written(word):
+        for each in lists:
+            if _meanings(found := each.find_written(word)):
                 return word, found
-    return stretch[at], ()
+    return stretch[at], ""
 
 
 @lru_cache(4096)
-def _of_compound(word: str) -> tuple[Meaning, ...]:
+def _of_compound(word: str) -> str:
     """Return the meaning of a German compound of two listed words, as the meanings of both.
 
     The first has to be there as it is listed: that takes no stem, and each of many words could be one.
     """
     german = _list_of("german")
     for at in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
-        first = next(_listed_before(word, at), ())
+        first = next(_listed_before(word, at), "")
         if first and (rest := german.find(word[at:])):
-            return ((*first[0], *rest[0]),)
-    return ()
+            return f"{first_meaning(first)} {first_meaning(rest)}"
+    return ""
 
 
-def _listed_before(word: str, at: int) -> Iterator[tuple[Meaning, ...]]:
-    """Yield the meanings of what stands before that place, without what German puts between the parts."""
+def _listed_before(word: str, at: int) -> Iterator[str]:
+    """Yield what is listed for the part before that place, without what German puts between the parts."""
     german = _list_of("german")
     for link in _LINKS:
         end = at - len(link)

@@ -13,7 +13,7 @@ from typing import Final
 from anyio import CapacityLimiter, to_thread
 
 from mcpguard.catalog.catalog import Catalog
-from mcpguard.catalog.search.query import LONGEST
+from mcpguard.catalog.search.english_query import in_english
 from mcpguard.catalog.search.search import FoundTool
 from mcpguard.catalog.search.semantic.mixed_scores import mixed_scores
 from mcpguard.catalog.search.semantic.model_weights import Array
@@ -36,7 +36,7 @@ class ToolMeanings:
 
     async def of_query(self, query: str) -> Array:
         """Return the vector of a query."""
-        return await to_thread.run_sync(self._model.vector, query[:LONGEST], limiter=self._of_queries)
+        return await to_thread.run_sync(self._vector_in_english, query, limiter=self._of_queries)
 
     async def follow(self, servers: Mapping[str, Mapping[str, CatalogEntry]], is_behind: Callable[[], bool]) -> None:
         """Make the vectors that these servers' tools do not have yet, and drop others, until the catalog changes."""
@@ -53,6 +53,9 @@ class ToolMeanings:
         entries = [catalog.find(each.server, CapabilityKind.TOOL, each.name) for each in found]
         texts = ["" if each is None else meaning_text(each.capability.server, each.definition) for each in entries]
         return mixed_scores(found, self._vectors.likenesses(query, texts))
+
+    def _vector_in_english(self, query: str) -> Array:
+        return self._model.vector(in_english(query))
 
     def _compare(self, servers: Mapping[str, Mapping[str, CatalogEntry]]) -> tuple[list[str], list[str]]:
         numbered = [

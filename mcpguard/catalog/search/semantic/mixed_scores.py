@@ -1,4 +1,4 @@
-"""Scores the candidates that a search found by words anew: half by words, half by meaning.
+"""Scores the candidates of a search by words anew: half by words, half by meaning, each as a share of the best.
 
 Rules kept here:
 1. Only candidates have scores, so meaning alone lifts nothing: what shares no word with a query is not found.
@@ -13,6 +13,9 @@ from typing import Final
 from mcpguard.catalog.search.search import FoundTool
 
 BY_MEANING: Final = 0.5
+SURE: Final = 0.4
+"""How alike the best must be for its share to be whole: of a query that the model does not know, all are alike a
+little, and none more than the others."""
 
 
 def mixed_scores(found: Sequence[FoundTool], likenesses: Sequence[float | None]) -> list[float]:
@@ -23,9 +26,9 @@ def mixed_scores(found: Sequence[FoundTool], likenesses: Sequence[float | None])
     known = [likeness for likeness in likenesses if likeness is not None]
     if not known:
         return [each.score for each in found]
-    most, average = max(each.score for each in found), sum(known) / len(known)
+    most, most_alike, average = max(each.score for each in found), max(SURE, *known), sum(known) / len(known)
     alike = (average if likeness is None else likeness for likeness in likenesses)
     return [
-        (1 - BY_MEANING) * each.score + BY_MEANING * most * likeness
+        (1 - BY_MEANING) * each.score + BY_MEANING * most * likeness / most_alike
         for each, likeness in zip(found, alike, strict=True)
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
+from mcpguard.catalog.search.english_query import in_english
 from mcpguard.catalog.search.search import FoundTool, View
 from mcpguard.catalog.search.semantic.mixed_scores import mixed_scores
 from mcpguard.catalog.search.semantic.model_weights import Array
@@ -36,7 +37,7 @@ class Meant:
     def found(
         self, query: str, meaning: Array | None = None, limit: int = 15, view: View | None = None
     ) -> list[FoundTool]:
-        query_vector = vector(query) if meaning is None else meaning
+        query_vector = vector(in_english(query)) if meaning is None else meaning
 
         def scores(found: Sequence[FoundTool]) -> list[float]:
             texts = [self.texts[f"{each.server}:{each.name}"] for each in found]
