@@ -1,4 +1,4 @@
-"""Scores the candidates of a search by words anew: half by words, half by meaning, each as a share of the best.
+"""Scores the candidates of a search by words anew: by words and by meaning, each as a share of the best.
 
 Rules kept here:
 1. Only candidates have scores, so meaning alone lifts nothing: what shares no word with a query is not found.
@@ -12,7 +12,7 @@ from typing import Final
 
 from mcpguard.catalog.search.search import FoundTool
 
-BY_MEANING: Final = 0.5
+BY_MEANING: Final = 0.45
 SURE: Final = 0.4
 """How alike the best must be for its share to be whole: of a query that the model does not know, all are alike a
 little, and none more than the others."""

@@ -96,14 +96,14 @@ def test_without_vectors_the_scores_stay() -> None:
 
 def test_who_has_no_vector_neither_gains_nor_loses_by_that() -> None:
     by_words = [FoundTool("a", name, 2.0) for name in ("x", "late", "y")]
-    assert mixed_scores(by_words, [0.8, None, 0.2]) == pytest.approx([2.0, 1.625, 1.25])
+    assert mixed_scores(by_words, [0.8, None, 0.2]) == pytest.approx([2.0, 1.6625, 1.325])
 
 
 def test_of_a_query_that_the_model_does_not_know_the_scores_change_little() -> None:
     by_words = [FoundTool("a", "x", 2.0), FoundTool("a", "y", 1.0)]
     known, unknown = mixed_scores(by_words, [0.0, 0.8]), mixed_scores(by_words, [0.0, 0.1])
-    assert known == pytest.approx([1.0, 1.5])
-    assert unknown == pytest.approx([1.0, 0.75])
+    assert known == pytest.approx([1.1, 1.45])
+    assert unknown == pytest.approx([1.1, 0.775])
 
 
 def test_what_words_have_not_found_is_not_lifted_by_the_most_alike_meaning() -> None:
