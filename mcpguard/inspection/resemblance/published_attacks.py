@@ -6,16 +6,16 @@ Rules kept here:
    which a short order stands out, and with wide ones, in which a long story adds up. Each has a line of its own.
 2. The weights are data (`weights.txt`), made by `tests.benchmarks.detection.learn`. A file that is not whole is
    refused.
-3. Time is linear in the words of a text.
+3. Time is linear in the words of a text. It is read once for windows of all sizes, into the numbers of the phrases of
+   one, two and three words that begin at each word (`Numbers`); 0 stands for a phrase without a weight.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import accumulate
-from math import inf
+from itertools import chain, zip_longest
 from typing import Final
 
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
@@ -37,15 +37,8 @@ LEAST_WORDS: Final = -1.0
 _SHOWN: Final = 3
 """How many of the phrases that speak most for an attack mark its place."""
 
-
 Lines = Mapping[tuple[str, int], float]
-
-
-@dataclass(slots=True)
-class _Node:
-    weight: float = 0.0
-    id: int = -1
-    following: dict[str, "_Node"] = field(default_factory=dict)
+Numbers = Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +59,15 @@ class AttackWeights:
         self.bias = bias
         self.lines = lines
         self._phrases = weights
-        self._root = _Node()
-        for number, (phrase, weight) in enumerate(weights.items()):
-            node = self._root
-            for word in phrase.split():
-                node = node.following.setdefault(word, _Node())
-            node.weight, node.id = weight, number
+        self._weights = [0.0, *weights.values()]
+        self._words: dict[str, int] = {}
+        self._longer: dict[tuple[str | None, ...], int] = {}
+        for number, phrase in enumerate(weights, 1):
+            word, *more = phrase.split()
+            if more:
+                self._longer[word, *more] = number
+            else:
+                self._words[word] = number
 
     def phrases(self) -> Mapping[str, float]:
         """Return the weight of each phrase."""
@@ -79,12 +75,11 @@ class AttackWeights:
 
     def word_weight(self, word: str) -> float:
         """Return the weight of a word by itself."""
-        node = self._root.following.get(word)
-        return node.weight if node else 0.0
+        return self._weights[self._words.get(word, 0)]
 
     def most_alike(self, words: Sequence[ClassedWord], size: int = NARROW) -> Resemblance:
         """Return the window of this size that resembles attacks most."""
-        return self._most_alike(self._found(words), len(words), size)
+        return self._most_alike(self._numbers(words), size)
 
     def alike(self, words: Sequence[ClassedWord], kind: str, more: float = 0.0) -> Resemblance | None:
         """Return a window that resembles attacks so much that it is reported, the narrow one first. `more`: how far
@@ -92,11 +87,10 @@ class AttackWeights:
 
         A text that fits into a narrow window has no wide one: a few words alone must reach the line of narrow windows.
         """
-        found = self._found(words)
+        numbers = self._numbers(words)
         for size in WINDOWS if len(words) > NARROW else (NARROW,):
-            line = self.lines[kind, size] + more
-            most = self._most_alike(found, len(words), size, line)
-            if most.score >= line and most.phrases:
+            most = self._most_alike(numbers, size)
+            if most.score >= self.lines[kind, size] + more and most.phrases:
                 return most
         return None
 
@@ -104,52 +98,50 @@ class AttackWeights:
         """Tell whether nothing in a text resembles attacks, although most of its words are known."""
         if len(words) < NARROW:
             return False
-        found = self._found(words)
-        known = {place for at, length, _ in found for place in range(at, at + length)}
-        return len(known) >= _KNOWN * len(words) and self._most_alike(found, len(words), NARROW).score < _UNLIKE
+        numbers = self._numbers(words)
+        known = {place for _, start, end in _phrases(numbers, 0, len(words)) for place in range(start, end)}
+        return len(known) >= _KNOWN * len(words) and self._most_alike(numbers, NARROW).score < _UNLIKE
 
-    def _most_alike(
-        self, found: Sequence[tuple[int, int, _Node]], words: int, size: int, least: float = -inf
-    ) -> Resemblance:
-        """Return the window of the highest score. A window is only read if its score may be that, and this high."""
-        best, spoken = self.bias, dict[int, tuple[int, int, _Node]]()
-        risen = list(accumulate((max(node.weight, 0.0) for _, _, node in found), initial=0.0))
-        first, last, step = 0, 0, size // 2
-        for start in range(0, max(words - step, 1), step):
-            end = start + size
-            while first < len(found) and found[first][0] < start:
-                first += 1
-            while last < len(found) and found[last][0] < end:
-                last += 1
-            highest = self.bias + risen[last] - risen[first]
-            if highest <= best or highest < least:
-                continue
-            seen = dict[int, tuple[int, int, _Node]]()
-            for each in found[first:last]:
-                if each[0] + each[1] <= end:
-                    seen.setdefault(each[2].id, each)
-            score = self.bias + sum(node.weight for _, _, node in seen.values())
+    def _most_alike(self, numbers: Numbers, size: int) -> Resemblance:
+        best, most, weight_of = self.bias, None, self._weights.__getitem__
+        step = size // 2
+        for start in range(0, max(len(numbers) // LONGEST - step, 1), step):
+            different = dict.fromkeys(_in_window(numbers, start, start + size))
+            score = self.bias + sum(map(weight_of, different))
             if score > best:
-                best, spoken = score, seen
-        speaking = sorted((each for each in spoken.values() if each[2].weight > 0), key=lambda each: -each[2].weight)
-        places = sorted((at, at + length) for at, length, _ in speaking[:_SHOWN])
-        return Resemblance(size, best, tuple(places))
+                best, most = score, start
+        return Resemblance(size, best, () if most is None else self._speaking(numbers, most, most + size))
 
-    def _found(self, words: Sequence[ClassedWord]) -> list[tuple[int, int, _Node]]:
-        """Return the phrases that have a weight, in the order of their places, with their lengths."""
-        roots, size, found = self._root.following, len(words), list[tuple[int, int, _Node]]()
-        for at, each in enumerate(words):
-            node = roots.get(each[0])
-            length = 1
-            while node is not None:
-                if node.id >= 0:
-                    found.append((at, length, node))
-                end = at + length
-                if length == LONGEST or end >= size or not node.following or words[end].begins:
-                    break
-                node = node.following.get(words[end].word)
-                length += 1
-        return found
+    def _speaking(self, numbers: Numbers, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Return where the phrases of a window that speak most for an attack stand first."""
+        places: dict[int, tuple[int, int]] = {}
+        for number, first, last in _phrases(numbers, start, end):
+            places.setdefault(number, (first, last))
+        speaking = sorted((each for each in places if self._weights[each] > 0), key=lambda each: -self._weights[each])
+        return tuple(sorted(places[each] for each in speaking[:_SHOWN]))
+
+    def _numbers(self, words: Sequence[ClassedWord]) -> Numbers:
+        """Return the phrases that begin at each word. The first word of a sentence ends what came before it."""
+        longer, first = self._longer, [each.word for each in words]
+        second = [None if each.begins else each.word for each in words[1:]]
+        alone = [self._words.get(word, 0) for word in first]
+        pairs = [longer.get(pair, 0) for pair in zip_longest(first, second)]
+        triples = [longer.get(triple, 0) for triple in zip_longest(first, second, second[1:])]
+        return [*chain.from_iterable(zip(alone, pairs, triples, strict=True))]
+
+
+def _in_window(numbers: Numbers, start: int, end: int) -> Numbers:
+    """Return the numbers of the phrases that begin and end in a window."""
+    last = LONGEST * end - LONGEST
+    return [*numbers[LONGEST * start : last - 1], *numbers[last : last + 1]]
+
+
+def _phrases(numbers: Numbers, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield each phrase that begins and ends in a window: its number and its place."""
+    for at, number in enumerate(numbers[LONGEST * start : LONGEST * end]):
+        first, more = start + at // LONGEST, at % LONGEST
+        if number and first + more < end:
+            yield number, first, first + more + 1
 
 
 def line_name(kind: str, size: int) -> str:
