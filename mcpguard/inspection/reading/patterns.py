@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from mcpguard.inspection.reading.tokens import SENTENCE
@@ -89,12 +89,13 @@ def pattern(text: str) -> MeaningPattern:
     return MeaningPattern(tuple(steps), tuple(gaps), ends, needs=tuple(map(mask, steps)))
 
 
-def _either(hits: Hits, step: tuple[str, ...]) -> list[PhraseHit]:
-    return list(merge(*(hits.get(meaning, ()) for meaning in step)))
+def _either(hits: Hits, step: tuple[str, ...]) -> Sequence[PhraseHit]:
+    found = [hits[meaning] for meaning in step if meaning in hits]
+    return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))
 
 
 def _next(
-    reached: list[tuple[PhraseHit, int]], hits: list[PhraseHit], gap: int, positions: Sequence[int]
+    reached: list[tuple[PhraseHit, int]], hits: Sequence[PhraseHit], gap: int, positions: Sequence[int]
 ) -> Iterator[tuple[PhraseHit, int]]:
     """Yield the hits that follow closely on one that was reached, each with the start of the nearest of these."""
     by_end = sorted(reached, key=lambda each: each[0].last)

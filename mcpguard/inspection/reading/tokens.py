@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate, chain, pairwise
+from operator import add
 from typing import Final
 
 from mcpguard.policy.lexicon import strip_marks
@@ -25,9 +27,13 @@ _PART: Final = 2
 """How much the end of a line, and of a part of a sentence, adds to a distance."""
 _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD: Final = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])[^\W_])++")
+_BETWEEN: Final = re.compile(rf"(?:(?![{_CJK}])[\W_])*+")
+_WORDS: Final = re.compile(f"({_WORD.pattern})({_BETWEEN.pattern})")
+_PLAIN_WORDS: Final = re.compile("([a-z0-9]++)([^a-z0-9]*+)")
+"""Each word with what stands between it and the next one: in any text, and in one of small letters of ASCII."""
 _ENDS: Final = frozenset(".!?;。！？；")
 _PARTS: Final = ",:，：、"
-_ABBREVIATED: Final = (["e", "g"], ["i", "e"])
+_ABBREVIATED: Final = (("e", "g"), ("i", "e"))
 _LONGEST: Final = 64
 _USUAL: Final = 4
 """Characters of the longest usual marks between two words, of which there are few."""
@@ -52,21 +58,20 @@ class Tokens:
 def tokens(text: str) -> Tokens:
     """Return the words of a text with their places."""
     folded, places = _folded(text)
-    found, starts, ends, positions = list[str](), list[int](), list[int](), list[int]()
-    position = before = 0
-    for match in _WORD.finditer(folded):
-        start, end = match.span()
-        between = folded[before:start]
-        position += 1 if start - before <= 1 or _is_abbreviated(found, between) else 1 + _pause(between)
-        before = end
-        found.append(match[0])
-        starts.append(start)
-        ends.append(end)
-        positions.append(position)
+    plain = folded.isascii()
+    found = (_PLAIN_WORDS if plain else _WORDS).findall(folded)
+    begin = len(folded) - sum(map(len, chain.from_iterable(found)))
+    edges = [*accumulate(map(len, chain.from_iterable(found)), initial=begin)]
+    starts, ends = edges[:-1:2], edges[1::2]
     if places is not None:
         starts, ends = [places[start] for start in starts], [places[end - 1] + 1 for end in ends]
-    words = found if folded.isascii() else list(map(folded_word, found))
-    return Tokens(words, starts, ends, positions)
+    said = [word for word, _ in found]
+    pauses = [_pause(between) for between in (folded[:begin], *(between for _, between in found[:-1]))]
+    for at in _abbreviated(said):
+        if found[at][1].startswith(".") and at + 1 < len(pauses):
+            pauses[at + 1] = 0
+    positions = [*map(add, accumulate(pauses), range(1, len(said) + 1))]
+    return Tokens(said if plain else list(map(folded_word, said)), starts, ends, positions)
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -79,13 +84,16 @@ def word_runs(folded: str) -> list[str]:
     return _WORD.findall(folded)
 
 
-def _is_abbreviated(words: list[str], between: str) -> bool:
-    """Tell whether the full stop is that of "e.g." or "i.e.", after which the sentence goes on."""
-    return between[0] == "." and words[-2:] in _ABBREVIATED
+def _abbreviated(words: list[str]) -> list[int]:
+    """Return where "e.g." or "i.e." may end, after whose full stop the sentence goes on."""
+    if "g" not in words and "i" not in words:
+        return []
+    return [at for at, pair in enumerate(pairwise(words), 1) if pair in _ABBREVIATED]
 
 
 def _pause(between: str) -> int:
-    return _usual_pause(between) if len(between) <= _USUAL else _pause_of(between)
+    size = len(between)
+    return 0 if size <= 1 else _usual_pause(between) if size <= _USUAL else _pause_of(between)
 
 
 @lru_cache(maxsize=1024)

@@ -12,6 +12,7 @@ Rules kept here:
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 from mcpguard.inspection.reading.tokens import Tokens, possible_words, words
@@ -38,7 +39,10 @@ class _Node:
     lengths: tuple[int, ...] = ()
     meanings: set[str] = field(default_factory=set)
 
-    def children(self, word: str) -> list["_Node"]:
+    def children(self, word: str) -> Sequence["_Node"]:
+        if not self.lengths and word.isalpha():
+            node = self.words.get(word)
+            return (node,) if node else ()
         found: list[_Node] = []
         for form in (word,) if word.isalpha() else possible_words(word):
             if node := self.words.get(form):
@@ -111,17 +115,20 @@ class Vocabulary:
     def find(self, text: Tokens) -> dict[str, list[PhraseHit]]:
         """Return where a text has each meaning, in order."""
         hits: dict[str, list[PhraseHit]] = {}
-        begin = self._begin
-        for at, word in enumerate(text.words):
-            meanings, begun = begin(word[:_LONGEST_WORD])
-            for meaning in meanings:
-                hits.setdefault(meaning, []).append(PhraseHit(at, at))
-            for end, node in _followed(begun, text.words, at) if begun else ():
-                for meaning in node.meanings:
-                    hits.setdefault(meaning, []).append(PhraseHit(at, end))
+        text_words = [word[:_LONGEST_WORD] for word in text.words]
+        after = [*text_words[1:], ""]
+        for at, ((meanings, begun), next_word) in enumerate(zip(map(self._begin, text_words), after, strict=False)):
+            if meanings:
+                hit = PhraseHit(at, at)
+                for meaning in meanings:
+                    hits.setdefault(meaning, []).append(hit)
+            if begun and begun.children(next_word):
+                for end, node in _followed(begun, text_words, at):
+                    for meaning in node.meanings:
+                        hits.setdefault(meaning, []).append(PhraseHit(at, end))
         return hits
 
-    def _beginning_with(self, word: str) -> tuple[tuple[str, ...], tuple[_Node, ...]]:
+    def _beginning_with(self, word: str) -> tuple[tuple[str, ...], _Node | None]:
         """Return the meanings of a word, and the phrases that begin with it. Texts differ, and have the same few
         thousand words.
         """
@@ -133,9 +140,8 @@ class Vocabulary:
             for length in every.lengths
             if length <= len(form)
         ]
-        nodes = tuple(_grown(entries) for entries in begun if entries)
-        meanings = tuple(meaning for node in nodes for meaning in node.meanings)
-        return meanings, tuple(node for node in nodes if node.words or node.stems)
+        node = _grown(chain.from_iterable(filter(None, begun)))
+        return tuple(node.meanings), node if node.words or node.stems else None
 
 
 def _read(entry: str, meanings: tuple[str, ...]) -> _Entry:
@@ -158,11 +164,11 @@ def _grown(entries: Iterable[_Entry]) -> _Node:
     return root
 
 
-def _followed(nodes: tuple[_Node, ...], text_words: list[str], at: int) -> Iterator[tuple[int, _Node]]:
+def _followed(begun: _Node, text_words: Sequence[str], at: int) -> Iterator[tuple[int, _Node]]:
     """Yield the end of every phrase of several words that begins at this word."""
-    reached: Sequence[_Node] = nodes
+    reached: Sequence[_Node] = (begun,)
     for end in range(at + 1, len(text_words)):
-        word = text_words[end][:_LONGEST_WORD]
+        word = text_words[end]
         reached = [each for node in reached for each in node.children(word)]
         if not reached:
             return
