@@ -9,8 +9,10 @@ import binascii
 import codecs
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
+
+from mcpguard.text.linear import compile_pattern
 
 _READABLE: Final = 0.9
 _LEAST: Final = 6
@@ -149,14 +151,14 @@ def _readable(plain: str) -> bool:
 
 
 _LONG: Final = 16
-_LONG_WORD: Final = re.compile(r"\S{16,}+")
-"""In which runs without a blank are searched for: they are long, and a text has few such words."""
+"""Characters of a long word. Runs without a blank are searched for in long words, of which a text has few."""
 
 
 class Code(NamedTuple):
     """An encoding: its name, the pattern of its runs, and its decoder, which returns None for what is no text.
 
     A text has no run unless it is `size` characters long, has `unbroken` of them without a blank, and one of `marks`.
+    It has none either without the `trace`, a pattern; those of all encodings are searched for at once.
     """
 
     name: str
@@ -166,6 +168,7 @@ class Code(NamedTuple):
     unbroken: int = 1
     marks: frozenset[str] = frozenset()
     beyond_ascii: bool = False
+    trace: str = ""
 
 
 _DIGITS: Final = frozenset("0123456789")
@@ -175,7 +178,13 @@ CODES: Final = (
     Code("turned base64", re.compile(r"={0,2}[A-Za-z0-9+/]{24,}+={0,2}"), _from_turned_base64, 24, 24),
     Code("base32", re.compile(r"\b(?:[A-Z2-7]{24,}+|[a-z2-7]{40,}+)={0,6}"), _from_base32, 24, 24),
     Code("ascii85", re.compile(r"[!-~]{25,}+"), _from_ascii85, 25, 25),
-    Code("morse", re.compile(r"(?<![\w.·•\-−–])[.·•\-−–]{1,6}(?: {1,3}[.·•\-−–/|]{1,6}){7,}+"), _from_morse, 15),
+    Code(
+        "morse",
+        re.compile(r"(?<![\w.·•\-−–])[.·•\-−–]{1,6}(?: {1,3}[.·•\-−–/|]{1,6}){7,}+"),
+        _from_morse,
+        15,
+        trace=r"[.·•\-−–](?: {1,3}[.·•\-−–/|]{1,6}){7}",
+    ),
     Code("hex", re.compile(r"(?:[0-9a-fA-F]{2}){8,}+"), _from_hex, 16, 16, _DIGITS),
     Code(
         "hex",
@@ -183,6 +192,7 @@ CODES: Final = (
         _from_hexes,
         23,
         marks=_DIGITS,
+        trace=r"[0-9a-fA-F]{2}(?:[ :,-]{1,2}(?:0x)?[0-9a-fA-F]{2}){7}",
     ),
     Code(
         "escapes",
@@ -193,11 +203,40 @@ CODES: Final = (
         _from_escapes,
         12,
         marks=frozenset("\\=%+"),
+        trace=r"(?:\\x[0-9a-fA-F]{2}|=[0-9A-F]{2}|\\u|%u|[uU]\+|\\[0-7]{3})",
     ),
-    Code("decimal", re.compile(r"\b[0-9]{2,3}(?:[ ,]{1,2}[0-9]{2,3}\b){7,}+"), _from_decimals, 23, marks=_DIGITS),
-    Code("binary", re.compile(r"(?:[01]{8}[ ,]?){6,}+"), _from_binary, 48, 8, marks=frozenset("01")),
-    Code("spaced letters", re.compile(r"\b[^\W_](?:[ .·_*-]{1,3}[^\W_]\b){7,}+"), _from_spaced, 15),
-    Code("joined words", re.compile(r"\b(?:[A-Z][a-z]{1,15}){4,12}\b"), _from_joined, 8, 8),
+    Code(
+        "decimal",
+        re.compile(r"\b[0-9]{2,3}(?:[ ,]{1,2}[0-9]{2,3}\b){7,}+"),
+        _from_decimals,
+        23,
+        marks=_DIGITS,
+        trace=r"[0-9](?:[ ,]{1,2}[0-9]{2,3}){7}",
+    ),
+    Code(
+        "binary",
+        re.compile(r"(?:[01]{8}[ ,]?){6,}+"),
+        _from_binary,
+        48,
+        8,
+        marks=frozenset("01"),
+        trace=r"(?:[01]{8}[ ,]?){6}",
+    ),
+    Code(
+        "spaced letters",
+        re.compile(r"\b[^\W_](?:[ .·_*-]{1,3}[^\W_]\b){7,}+"),
+        _from_spaced,
+        15,
+        trace=r"[^ .·_*-](?:[ .·_*-]{1,3}[^ .·_*-]){7}",
+    ),
+    Code(
+        "joined words",
+        re.compile(r"\b(?:[A-Z][a-z]{1,15}){4,12}\b"),
+        _from_joined,
+        8,
+        8,
+        trace="(?:[A-Z][a-z]{1,15}){4}",
+    ),
     Code("tag characters", re.compile("[\U000e0020-\U000e007e]{2,}+"), _from_tags, 2, beyond_ascii=True),
     Code(
         "variation selectors",
@@ -209,25 +248,39 @@ CODES: Final = (
 )
 
 
+_WITHOUT_TRACE: Final = tuple(each for each in CODES if not each.trace)
+_TRACES: Final = compile_pattern("|".join(each.trace for each in CODES if each.trace))
+
+
 def runs_in(text: str) -> Iterator[tuple[Code, re.Match[str], int]]:
     """Yield every run of each encoding, and where in the text the characters begin that it was searched in."""
-    words: list[re.Match[str]] | None = None
-    for code in _possible_codes(text):
-        if code.unbroken < _LONG:
-            yield from ((code, run, 0) for run in code.run.finditer(text))
-            continue
-        if words is None:
-            words = list(_LONG_WORD.finditer(text))
-        for word in words:
-            yield from ((code, run, word.start()) for run in code.run.finditer(word[0]))
+    unbroken = max(map(len, text.split()), default=0)
+    words = _long_words(text) if unbroken >= _LONG else []
+    for code in _possible_codes(text, unbroken):
+        for word, start in words if code.unbroken >= _LONG else [(text, 0)]:
+            yield from ((code, run, start) for run in code.run.finditer(word))
 
 
-def _possible_codes(text: str) -> list[Code]:
-    """Return the encodings of which the text may have a run."""
-    size, unbroken, ascii_only = len(text), max(map(len, text.split()), default=0), text.isascii()
+def _long_words(text: str) -> list[tuple[str, int]]:
+    """Return the long words of a text, and where each begins."""
+    found, at = list[tuple[str, int]](), 0
+    for word in text.split():
+        if len(word) >= _LONG:
+            at = text.index(word, at)
+            found.append((word, at))
+            at += len(word)
+    return found
+
+
+def _possible_codes(text: str, unbroken: int) -> Sequence[Code]:
+    """Return the encodings of which the text may have a run; `unbroken`: the length of its longest word."""
+    size, ascii_only = len(text), text.isascii()
+    traced = _TRACES.search(text.encode(errors="replace")) is not None
+    if ascii_only and not traced and unbroken < _LONG:
+        return ()
     return [
         each
-        for each in CODES
+        for each in (CODES if traced else _WITHOUT_TRACE)
         if size >= each.size
         and unbroken >= each.unbroken
         and not (each.beyond_ascii and ascii_only)

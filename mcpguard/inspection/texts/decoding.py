@@ -66,6 +66,8 @@ def _whole(text: Text) -> Iterator[tuple[str, str]]:
         yield "percent", unquote(text.raw, errors="ignore")
     if "&" in text.raw:
         yield "entities", html.unescape(text.raw)
+    if _ALPHABETS.keys().isdisjoint(text.tokens.words):
+        return
     telltales: dict[int, set[str]] = {}
     for word in sorted(_ALPHABETS.keys() & frozenset(text.tokens.words)):
         telltales.setdefault(_ALPHABETS[word], set()).add(word)
