@@ -185,7 +185,7 @@ def phrase_detector(*rules: Phrases) -> Detector:
     every = PhraseRules(*rules)
 
     def find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Finding]:
-        for text in subject.texts:
+        for text in subject.texts if every.breakable_by(subject.meanings) else ():
             for each in every.breakable_by(text.meanings):
                 if finding := each.find_for_tool(subject, text):
                     yield finding

@@ -120,6 +120,14 @@ class DefinitionTexts:
     """The first string that was not read whole, if any."""
 
     @cached_property
+    def meanings(self) -> int:
+        """The meanings of all texts together, as a mask: what these cannot break, none of them can."""
+        meanings = 0
+        for text in self.texts:
+            meanings |= text.meanings
+        return meanings
+
+    @cached_property
     def purpose(self) -> frozenset[str]:
         """The words of the tool's name, which say what it is about."""
         name = self.definition.get("name")

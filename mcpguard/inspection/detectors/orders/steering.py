@@ -95,6 +95,7 @@ _FORBIDS: Final = phrases(
 _RULES: Final = PhraseRules(
     _STEERS, _CALLS, _MENTIONS, _MAYBE, _DUTIES, _FORCES, _PLACES, _REDIRECTS, _AFTER, _REPLACES, _FORBIDS
 )
+_FOREIGN, _STRANGE, _NAMED = mask(["FOREIGN"]), mask(["STRANGE"]), mask(["NAMED"])
 _ABOUT_FOREIGN: Final = (_STEERS, _CALLS, _MENTIONS)
 _SHORT: Final = 7
 _LONGEST: Final = 128
@@ -113,6 +114,9 @@ def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Find
     foreign = _names(surroundings.foreign)
     name = subject.definition.get("name")
     mine = name if isinstance(name, str) else ""
+    possible = subject.meanings | (_FOREIGN if foreign.of else 0) | (_STRANGE if subject.meanings & _NAMED else 0)
+    if not _RULES.breakable_by(possible):
+        return
     known = _own(subject, surroundings)
     for text in subject.texts:
         if text.role is not TextRole.VALUE:
@@ -176,6 +180,8 @@ def _words(name: str) -> tuple[str, ...]:
 def _foreign(text: Text, names: _Names, mine: str) -> list[PhraseHit]:
     """Return where foreign names stand, except the name of the inspected tool itself."""
     text_words = text.tokens.words
+    if names.lengths.keys().isdisjoint(text_words):
+        return []
     return [
         PhraseHit(at, at + length - 1)
         for at, word in enumerate(text_words)
