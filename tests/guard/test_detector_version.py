@@ -50,7 +50,7 @@ def weight(root: Path) -> None:
 
 
 def attack_weight(root: Path) -> None:
-    with (root / "inspection/resemblance/weights.txt").open("a") as file:
+    with (root / "inspection/resemblance/reply_weights.txt").open("a") as file:
         file.write("1.000 heron\n")
 
 

@@ -19,6 +19,7 @@ from mcpguard.domain.findings import FLAGGED, Finding, InspectionFindings, Sever
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.detectors.detector_table import DEFINITION_DETECTORS
 from mcpguard.inspection.detectors.resemblance import RESEMBLES, unlike_attacks
+from mcpguard.inspection.resemblance.published_attacks import DEFINITIONS
 from mcpguard.inspection.rules.rule_table import RULES, DetectorRule
 from mcpguard.inspection.texts.texts import read_texts
 
@@ -46,7 +47,7 @@ def inspect_definition(
     """
     read = read_texts(definition)
     found = [each for detector in DEFINITION_DETECTORS for each in detector.find(read, surroundings)]
-    doubtful = surroundings.compared and _rests_on_words(found) and unlike_attacks(read.texts)
+    doubtful = surroundings.compared and _rests_on_words(found) and unlike_attacks(read.texts, DEFINITIONS)
     findings = list(map(_doubted, found)) if doubtful else _agreeing(found)
     risk = combined_risk(findings)
     worst = sorted(findings, key=finding_weight, reverse=True)[:_MOST]

@@ -5,7 +5,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Detector, Surroundings, as_weak_finding, is_reported_at
-from mcpguard.inspection.resemblance.published_attacks import attack_weights
+from mcpguard.inspection.resemblance.published_attacks import DEFINITIONS, attack_weights
 from mcpguard.inspection.resemblance.word_classes import ClassedWord, classed_words, texts_as_words
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
@@ -13,8 +13,11 @@ from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 RESEMBLES: Final = RULES["resemblance.attack"]
 
 
-def find_resemblance(texts: Sequence[Text], kind: str, more: float = 0.0) -> Finding | None:
-    """Return the finding that texts of this kind, read one after the other, resemble attacks: `more` than usual.
+def find_resemblance(
+    texts: Sequence[Text], kind: str, more: float = 0.0, more_of_several: float = 0.0
+) -> Finding | None:
+    """Return the finding that texts of this kind, read one after the other, resemble attacks: `more` than usual, and
+    if not a sentence alone does, `more_of_several` beyond that.
 
     Its place is that of the words that speak most for it, in the text that has most of them.
     """
@@ -23,7 +26,7 @@ def find_resemblance(texts: Sequence[Text], kind: str, more: float = 0.0) -> Fin
         some = classed_words(text)
         words += some
         owners += [text] * len(some)
-    alike = attack_weights().alike(words, kind, more)
+    alike = attack_weights(kind).alike(words, more, more_of_several)
     if alike is None:
         return None
     of = [[place for place in alike.phrases if owners[place[0]] is text] for text in texts]
@@ -33,15 +36,15 @@ def find_resemblance(texts: Sequence[Text], kind: str, more: float = 0.0) -> Fin
     return as_weak_finding(finding) if is_reported_at(text, start) else finding
 
 
-def unlike_attacks(texts: Sequence[Text]) -> bool:
+def unlike_attacks(texts: Sequence[Text], kind: str) -> bool:
     """Tell whether nothing in these texts resembles published attacks, although their words are known."""
-    return attack_weights().unlike(texts_as_words(texts))
+    return attack_weights(kind).unlike(texts_as_words(texts))
 
 
 def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:
     if surroundings.compared:
         texts = [text for text in subject.texts if text.role is not TextRole.NAME]
-        if finding := find_resemblance(texts, "definitions"):
+        if finding := find_resemblance(texts, DEFINITIONS):
             yield finding
 
 

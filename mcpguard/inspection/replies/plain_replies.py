@@ -27,7 +27,7 @@ from mcpguard.inspection.reading.patterns import MeaningPattern
 from mcpguard.inspection.replies import hidden_characters
 from mcpguard.inspection.replies.forged_refusals import HINTS, find_forged_refusal
 from mcpguard.inspection.replies.stray_orders import find_stray_order
-from mcpguard.inspection.resemblance.published_attacks import LEAST_WORDS, attack_weights
+from mcpguard.inspection.resemblance.published_attacks import LEAST_WORDS, REPLIES, attack_weights
 from mcpguard.inspection.texts.glance import ALWAYS, FORMS, Glance, meanings_by_form, words_of
 from mcpguard.inspection.texts.texts import Text
 from mcpguard.inspection.vocabulary import TABLES
@@ -93,7 +93,7 @@ def is_plain(value: object, given: KnownSecrets, around: Surroundings, *, clear:
 def _resembles_nothing(text: str, around: Surroundings) -> bool:
     """Tell whether a small text is clean. It is compared here and now: to hand it over to a thread costs more."""
     alike = may_be_alike(text, around)
-    if alike and find_resemblance((Text("", text),), "replies"):
+    if alike and find_resemblance((Text("", text),), REPLIES):
         return False
     return not find_stray_order(text, compared=around.compared, alike=alike)
 
@@ -152,7 +152,7 @@ def may_resemble(block: str) -> bool:
 
     This is the one glance that may pass over something: a few attacks of a hundred have none of the usual words.
     """
-    weight = attack_weights().word_weight
+    weight = attack_weights(REPLIES).word_weight
     for start in range(0, max(len(block) - _PART_OVERLAP, 1), _PART - _PART_OVERLAP):
         if sum(map(weight, words_of(block[start : start + _PART]))) >= LEAST_WORDS:
             return True

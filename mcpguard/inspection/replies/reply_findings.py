@@ -22,6 +22,7 @@ from mcpguard.inspection.detectors.detector_table import DECODED_REPLY_DETECTOR,
 from mcpguard.inspection.detectors.resemblance import find_resemblance, unlike_attacks
 from mcpguard.inspection.replies.plain_replies import BLOCK, CODES, ENOUGH, OVERLAP, TURNED, worth_reading
 from mcpguard.inspection.replies.stray_orders import find_stray_order, gives_orders
+from mcpguard.inspection.resemblance.published_attacks import REPLIES
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.glance import words_of
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
@@ -30,6 +31,8 @@ ABOUT: Final = 0.7
 """The risk from which it is a finding in a text about attacks."""
 _ABOUT_ATTACKS: Final = 1.0
 """How many more points an order needs in such a text."""
+_ALIKE_ABOUT_ATTACKS: Final = 1.5
+"""How much more such a text must resemble attacks."""
 _WITHOUT_ORDERS: Final = 2.0
 """How much more a block without an order must resemble attacks."""
 SURE: Final = 0.8
@@ -52,17 +55,19 @@ def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]
     decoded = tuple(_in_codes(block, surroundings))
     if _risk((*most, *decoded)) < (ABOUT if _is_about(block) else ENOUGH):
         return ()
-    if surroundings.compared and not decoded and not is_hard(most) and unlike_attacks((Text("", block),)):
+    if surroundings.compared and not decoded and not is_hard(most) and unlike_attacks((Text("", block),), REPLIES):
         return ()
     return tuple({each.rule: each for each in (*decoded, *most)}.values())
 
 
 def find_alike(block: str) -> tuple[Finding, ...]:
-    """Return the finding that a block resembles published attacks, if it does; more than usual if it orders nothing."""
-    texts = (Text("", block),)
-    found = find_resemblance(texts, "replies")
+    """Return the finding that a block resembles published attacks, if it does; more than usual if it is about attacks,
+    or orders nothing.
+    """
+    texts, more = (Text("", block),), _ALIKE_ABOUT_ATTACKS if _is_about(block) else 0.0
+    found = find_resemblance(texts, REPLIES, more)
     if found and not gives_orders(block):
-        found = find_resemblance(texts, "replies", _WITHOUT_ORDERS)
+        found = find_resemblance(texts, REPLIES, more, _WITHOUT_ORDERS)
     return (found,) if found else ()
 
 

@@ -29,7 +29,7 @@ from mcpguard.inspection.replies.sentence_signs import (
     signs_of,
     split_sentences,
 )
-from mcpguard.inspection.resemblance.published_attacks import LEAST_WORDS, attack_weights
+from mcpguard.inspection.resemblance.published_attacks import LEAST_WORDS, REPLIES, attack_weights
 from mcpguard.inspection.resemblance.word_classes import classed_words
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.glance import Glance, words_of
@@ -44,7 +44,7 @@ _ITSELF: Final = 0.5
 """The points that its signs must have, whatever it resembles."""
 _ALIKE: Final = 1.2
 """The points for each unit of the score of resemblance, which is cut to the range below."""
-_LEAST_ALIKE, _MOST_ALIKE = -1.0, 2.0
+_LEAST_ALIKE, _MOST_ALIKE = -2.0, 4.0
 LENGTH: Final = 1.2
 """How many more points the longest block needs."""
 _LONGEST: Final = 4000
@@ -158,7 +158,9 @@ def _may_order(words: set[str], marks: int, most: float, gain: float) -> bool:
         highest += _YOURS.points  # its words are single ones, so that a glance is sure of them
     if highest < _ITSELF:
         return False
-    return highest >= most or (highest + gain >= most and sum(map(attack_weights().word_weight, words)) >= LEAST_WORDS)
+    return highest >= most or (
+        highest + gain >= most and sum(map(attack_weights(REPLIES).word_weight, words)) >= LEAST_WORDS
+    )
 
 
 @cache
@@ -229,7 +231,9 @@ def _has(signs: frozenset[str], sign: _Sign) -> bool:
 def _likeness(block: str, sentence: Sentence) -> float:
     """Return how much a sentence, with a few words beside it, resembles published attacks."""
     beside = block[max(0, sentence.start - _BESIDE) : sentence.end + _BESIDE]
-    return min(max(attack_weights().most_alike(classed_words(Text("", beside))).score, _LEAST_ALIKE), _MOST_ALIKE)
+    return min(
+        max(attack_weights(REPLIES).most_alike(classed_words(Text("", beside))).score, _LEAST_ALIKE), _MOST_ALIKE
+    )
 
 
 def gives_orders(block: str) -> bool:

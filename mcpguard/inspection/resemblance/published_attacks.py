@@ -3,9 +3,10 @@
 Rules kept here:
 1. A weight belongs to one, two or three words side by side in one sentence. A window of words scores the sum of the
    weights of the different ones that it has; a text scores as its highest window. It is read with narrow windows, in
-   which a short order stands out, and with wide ones, in which a long story adds up. Each has a line of its own.
-2. The weights are data (`weights.txt`), made by `tests.benchmarks.detection.learn`. A file that is not whole is
-   refused.
+   which a short order stands out, and with wide ones, in which a long story adds up; a reply also sentence by sentence,
+   as what stands beside an order there may be of any kind. Each has a line of its own.
+2. The weights are data, made by `tests.benchmarks.detection.learn`: those for definitions, and those for replies. A
+   file that is not whole is refused.
 3. Time is linear in the words of a text. It is read once for windows of all sizes, into the numbers of the phrases of
    one, two and three words that begin at each word (`Numbers`); 0 stands for a phrase without a weight.
 """
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import chain, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import Final
 
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
@@ -24,10 +25,21 @@ NARROW: Final = 24
 WIDE: Final = 50
 WINDOWS: Final = (NARROW, WIDE)
 """The sizes of windows, in words. Two windows side by side have half of their words in common."""
-KINDS: Final = ("definitions", "replies")
+SENTENCE: Final = 0
+"""What stands for windows of one sentence each, where a line is given for a size."""
+LONGEST_SENTENCE: Final = 50
+"""Words of the longest sentence that is compared by itself."""
+DEFINITIONS: Final = "definitions"
+REPLIES: Final = "replies"
+KINDS: Final = (DEFINITIONS, REPLIES)
+SIZES: Final[Mapping[str, Sequence[int]]] = {DEFINITIONS: WINDOWS, REPLIES: (*WINDOWS, SENTENCE)}
+"""The sizes of windows that texts of each kind are read with."""
+_FILES: Final = {DEFINITIONS: "definition_weights.txt", REPLIES: "reply_weights.txt"}
 LONGEST: Final = 3
 DIGEST: Final = "# digest: "
 """What the first line of the file begins with; the digest is that of all lines after it."""
+FEWEST_WORDS: Final = 15
+"""Words of the shortest text that can be unlike attacks where sentences are compared; elsewhere it is `NARROW`."""
 _KNOWN: Final = 0.7
 """The share of the words of a text that must have a weight, alone or in a phrase, before it can be unlike attacks."""
 _UNLIKE: Final = -0.5
@@ -37,7 +49,7 @@ LEAST_WORDS: Final = -1.0
 _SHOWN: Final = 3
 """How many of the phrases that speak most for an attack mark its place."""
 
-Lines = Mapping[tuple[str, int], float]
+Lines = Mapping[int, float]
 Numbers = Sequence[int]
 
 
@@ -51,8 +63,8 @@ class Resemblance:
 
 
 class AttackWeights:
-    """Weights of phrases, the score of a text without any, and from which score on a text is reported: for each kind of
-    text and size of window.
+    """Weights of phrases, the score of a text without any, and from which score on a text is reported, for each size of
+    window.
     """
 
     def __init__(self, weights: Mapping[str, float], bias: float, lines: Lines) -> None:
@@ -79,38 +91,43 @@ class AttackWeights:
 
     def most_alike(self, words: Sequence[ClassedWord], size: int = NARROW) -> Resemblance:
         """Return the window of this size that resembles attacks most."""
-        return self._most_alike(self._numbers(words), size)
+        return self._most_alike(words, self._numbers(words), size)
 
-    def alike(self, words: Sequence[ClassedWord], kind: str, more: float = 0.0) -> Resemblance | None:
-        """Return a window that resembles attacks so much that it is reported, the narrow one first. `more`: how far
-        beyond the usual line it must be.
+    def alike(
+        self, words: Sequence[ClassedWord], more: float = 0.0, more_of_several: float = 0.0
+    ) -> Resemblance | None:
+        """Return a window that resembles attacks so much that it is reported, the narrow one first.
 
         A text that fits into a narrow window has no wide one: a few words alone must reach the line of narrow windows.
+        `more`: how far beyond the usual line it must be; `more_of_several`: how far beyond that, if it is of several
+        sentences.
         """
         numbers = self._numbers(words)
-        for size in WINDOWS if len(words) > NARROW else (NARROW,):
-            most = self._most_alike(numbers, size)
-            if most.score >= self.lines[kind, size] + more and most.phrases:
+        for size, line in self.lines.items():
+            if size == WIDE and len(words) <= NARROW:
+                continue
+            most = self._most_alike(words, numbers, size)
+            beyond = more if size == SENTENCE else more + more_of_several
+            if most.score >= line + beyond and most.phrases:
                 return most
         return None
 
     def unlike(self, words: Sequence[ClassedWord]) -> bool:
         """Tell whether nothing in a text resembles attacks, although most of its words are known."""
-        if len(words) < NARROW:
+        if len(words) < (FEWEST_WORDS if SENTENCE in self.lines else NARROW):
             return False
         numbers = self._numbers(words)
         known = {place for _, start, end in _phrases(numbers, 0, len(words)) for place in range(start, end)}
-        return len(known) >= _KNOWN * len(words) and self._most_alike(numbers, NARROW).score < _UNLIKE
+        return len(known) >= _KNOWN * len(words) and self._most_alike(words, numbers, NARROW).score < _UNLIKE
 
-    def _most_alike(self, numbers: Numbers, size: int) -> Resemblance:
-        best, most, weight_of = self.bias, None, self._weights.__getitem__
-        step = size // 2
-        for start in range(0, max(len(numbers) // LONGEST - step, 1), step):
-            different = dict.fromkeys(_in_window(numbers, start, start + size))
+    def _most_alike(self, words: Sequence[ClassedWord], numbers: Numbers, size: int) -> Resemblance:
+        best, most, weight_of = self.bias, (0, 0), self._weights.__getitem__
+        for start, end in _windows(words, size):
+            different = dict.fromkeys(_in_window(numbers, start, end))
             score = self.bias + sum(map(weight_of, different))
             if score > best:
-                best, most = score, start
-        return Resemblance(size, best, () if most is None else self._speaking(numbers, most, most + size))
+                best, most = score, (start, end)
+        return Resemblance(size, best, self._speaking(numbers, *most))
 
     def _speaking(self, numbers: Numbers, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Return where the phrases of a window that speak most for an attack stand first."""
@@ -130,10 +147,20 @@ class AttackWeights:
         return [*chain.from_iterable(zip(alone, pairs, triples, strict=True))]
 
 
+def _windows(words: Sequence[ClassedWord], size: int) -> Iterator[tuple[int, int]]:
+    """Yield where the windows of a size begin and end."""
+    if size == SENTENCE:
+        edges = [at for at, each in enumerate(words) if each.begins or at == 0]
+        yield from ((start, end) for start, end in pairwise([*edges, len(words)]) if end - start <= LONGEST_SENTENCE)
+    else:
+        step = size // 2
+        yield from ((start, start + size) for start in range(0, max(len(words) - step, 1), step))
+
+
 def _in_window(numbers: Numbers, start: int, end: int) -> Numbers:
     """Return the numbers of the phrases that begin and end in a window."""
-    last = LONGEST * end - LONGEST
-    return [*numbers[LONGEST * start : last - 1], *numbers[last : last + 1]]
+    first, last = LONGEST * start, LONGEST * (end - 1)
+    return [*numbers[first : max(first, last - 1)], *numbers[last : last + 1]]
 
 
 def _phrases(numbers: Numbers, start: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -144,9 +171,9 @@ def _phrases(numbers: Numbers, start: int, end: int) -> Iterator[tuple[int, int,
             yield number, first, first + more + 1
 
 
-def line_name(kind: str, size: int) -> str:
-    """Return how a file of weights names the line for a kind of text, read with windows of this size."""
-    return f"{kind}, {size} words"
+def line_name(size: int) -> str:
+    """Return how a file of weights names the line for windows of this size."""
+    return "sentences" if size == SENTENCE else f"{size} words"
 
 
 def read_weights(text: str) -> AttackWeights:
@@ -160,11 +187,11 @@ def read_weights(text: str) -> AttackWeights:
     for line in body.splitlines():
         weight, _, phrase = line.partition(" ")
         weights[phrase] = float(weight)
-    lines = {(kind, size): float(facts[line_name(kind, size)]) for kind in KINDS for size in WINDOWS}
+    lines = {size: float(facts[name]) for size in (*WINDOWS, SENTENCE) if (name := line_name(size)) in facts}
     return AttackWeights(weights, float(facts["bias"]), lines)
 
 
 @cache
-def attack_weights() -> AttackWeights:
-    """Return the weights that are delivered with the product."""
-    return read_weights(files(__package__).joinpath("weights.txt").read_text("utf-8"))
+def attack_weights(kind: str) -> AttackWeights:
+    """Return the weights for texts of a kind that are delivered with the product."""
+    return read_weights(files(__package__).joinpath(_FILES[kind]).read_text("utf-8"))

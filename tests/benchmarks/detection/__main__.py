@@ -21,11 +21,11 @@ from mcpguard.inspection.definitions.inspect import inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.replies.plain_replies import is_plain
 from mcpguard.inspection.replies.screening import ScreenedReply, screen_reply
-from mcpguard.inspection.resemblance.published_attacks import WINDOWS, attack_weights
+from mcpguard.inspection.resemblance.published_attacks import KINDS, SIZES, attack_weights
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
 from tests.benchmarks.detection.labelled import MALICIOUS, Labelled, read_labelled
 from tests.benchmarks.detection.learn import lines_of
-from tests.benchmarks.detection.left_out import left_out_scores
+from tests.benchmarks.detection.left_out import kind_of, left_out_scores
 from tests.benchmarks.report import Row, Sheet, as_json, machine, quantile, show
 from tests.inspection.detectors import attacks, other_words
 
@@ -90,17 +90,19 @@ def _ours() -> Iterator[Labelled]:
 
 
 def _judged(texts: Sequence[Labelled], *, left_out: bool) -> list[Judged]:
-    weights = attack_weights()
     if left_out:
         scores = left_out_scores(texts)
-        lines = lines_of(texts, scores)
+        lines = {kind: lines_of(kind, texts, scores) for kind in KINDS}
     else:
-        scores = [tuple(weights.most_alike(each.words, size).score for size in WINDOWS) for each in texts]
-        lines = weights.lines
+        scores = [
+            tuple(attack_weights(kind_of(each)).most_alike(each.words, size).score for size in SIZES[kind_of(each)])
+            for each in texts
+        ]
+        lines = {kind: attack_weights(kind).lines for kind in KINDS}
 
     def alike(text: Labelled, found: tuple[float, ...]) -> bool:
-        kind = "definitions" if text.is_definition else "replies"
-        return any(score >= lines[kind, size] for score, size in zip(found, WINDOWS, strict=True))
+        of_kind = lines[kind_of(text)]
+        return any(score >= of_kind[size] for score, size in zip(found, SIZES[kind_of(text)], strict=True))
 
     return [
         _of_definition(each, alike=alike(each, found))

@@ -1,4 +1,5 @@
-"""`python -m tests.benchmarks.detection.learn FOLDER… OUT`: makes the weights of the comparison with published attacks.
+"""`python -m tests.benchmarks.detection.learn FOLDER… --of KIND --out FILE`: makes the weights of the comparison with
+published attacks, for definitions or for replies.
 
 The folders have labelled definitions, replies and snippets (`labelled`). From which score on a text is reported is
 decided with one source left out in turn: so that few honest texts of sources that were not learnt from reach it.
@@ -9,48 +10,54 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import numpy as np
 import typer
 
 from mcpguard.inspection.resemblance.published_attacks import (
+    DEFINITIONS,
     DIGEST,
-    KINDS,
-    WINDOWS,
+    REPLIES,
+    SIZES,
     AttackWeights,
     Lines,
     line_name,
+    read_weights,
 )
 from tests.benchmarks.detection.labelled import Labelled, read_labelled
-from tests.benchmarks.detection.learning import learn, windows_of
-from tests.benchmarks.detection.left_out import left_out_scores
+from tests.benchmarks.detection.learning import NONE_BEFORE, learn, windows_of
+from tests.benchmarks.detection.left_out import kind_of, left_out_scores
 
-HONEST: Final = {"definitions": 0.005, "replies": 0.013}
+HONEST: Final = {DEFINITIONS: 0.005, REPLIES: 0.003}
 """Shares of honest texts of left-out sources that may reach the line of each size of window."""
+Kind = Literal["definitions", "replies"]
 
 
 def main(
     places: Annotated[list[Path], typer.Argument(metavar="FOLDER…", help="Labelled texts.")],
+    of: Annotated[Kind, typer.Option(help="The kind of texts that are compared.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
+    further: Annotated[Path | None, typer.Option(metavar="FILE", help="Weights to learn further from.")] = None,
 ) -> None:
     """Learn the weights, and the lines above which a text is reported."""
     texts = list(read_labelled(places))
-    lines = lines_of(texts, left_out_scores(texts))
-    out.write_text(as_text(learn(windows_of(texts)), lines, texts), "utf-8")
+    before = NONE_BEFORE if further is None else read_weights(further.read_text("utf-8"))
+    lines = lines_of(of, texts, left_out_scores(texts, before))
+    out.write_text(as_text(learn(windows_of(texts), before), lines, texts), "utf-8")
     typer.echo(f"{out}: learnt from {len(texts)} texts; lines {lines}")
 
 
-def lines_of(texts: Sequence[Labelled], scores: Sequence[tuple[float, ...]]) -> Lines:
+def lines_of(kind: str, texts: Sequence[Labelled], scores: Sequence[tuple[float, ...]]) -> Lines:
     """Return the scores that only so few honest texts reach. `scores` are of weights that were learnt without them."""
-    return {(kind, size): _line(texts, scores, kind, at) for kind in KINDS for at, size in enumerate(WINDOWS)}
+    return {size: _line(texts, scores, kind, at) for at, size in enumerate(SIZES[kind])}
 
 
 def _line(texts: Sequence[Labelled], scores: Sequence[tuple[float, ...]], kind: str, at: int) -> float:
     honest = [
         score[at]
         for each, score in zip(texts, scores, strict=True)
-        if not each.malicious and (each.is_definition if kind == "definitions" else each.is_reply)
+        if score and not each.malicious and kind_of(each) == kind
     ]
     return round(float(np.quantile(honest, 1 - HONEST[kind])), 2) if honest else float("inf")
 
@@ -69,7 +76,7 @@ def as_text(weights: AttackWeights, lines: Lines, texts: Sequence[Labelled]) -> 
             f"# learnt from: {learnt[True]} attacks, {learnt[False]} honest texts, {len(sources)} sources",
             f"# sources: {digest.hexdigest()[:16]}",
             f"# bias: {weights.bias:.4f}",
-            *(f"# {line_name(kind, size)}: {line}" for (kind, size), line in lines.items()),
+            *(f"# {line_name(size)}: {line}" for size, line in lines.items()),
             "",
             body,
         )

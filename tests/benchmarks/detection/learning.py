@@ -3,6 +3,8 @@
 Of a malicious text it is not known which window holds the attack. So all are learnt as attacks first, and after each
 round only those that were found, or that are the most alike of their text. Sources count by the root of their windows,
 because one that repeats itself a hundred times says little more than one that says it twice.
+
+Weights can also be learnt further from those that there are: then each is pulled towards what it was, and not to 0.
 """
 
 from collections import Counter
@@ -17,6 +19,9 @@ from mcpguard.inspection.resemblance.word_classes import ClassedWord
 from tests.benchmarks.detection.labelled import Labelled
 
 MOST_PHRASES: Final = 12_000
+MOST_NEW_PHRASES: Final = 3_000
+"""How many get a weight where others had one before."""
+LEAST_WEIGHT: Final = 0.001
 LEAST_TEXTS: Final = 3
 """In how many texts a phrase has to be."""
 LEAST_SOURCES: Final = 3
@@ -27,6 +32,7 @@ STRENGTH: Final = 0.25
 ATTACKS: Final = 0.25
 """The share of all weight that attacks have; honest windows have three times their number."""
 SURE: Final = 1.0
+NONE_BEFORE: Final = AttackWeights({}, 0.0, {})
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -103,33 +109,39 @@ def windows_of(texts: Sequence[Labelled]) -> Windows:
     return Windows(phrases, np.array(columns), np.array(starts), np.array(owners), attacks, sources)
 
 
-def learn(given: Windows) -> AttackWeights:
-    """Return the weights that tell these attacks from these honest texts."""
+def learn(given: Windows, before: AttackWeights = NONE_BEFORE) -> AttackWeights:
+    """Return the weights that tell these attacks from these honest texts. `before`: what was learnt from others."""
+    known = before.phrases()
+    start = np.array([*(known.get(phrase, 0.0) for phrase in given.phrases), before.bias])
     kept = np.ones(len(given.starts), dtype=bool)
-    weights = np.zeros(len(given.phrases) + 1)
+    weights = start
     for _ in range(ROUNDS):
         some = given.only(kept)
-        weights = _fitted(some, _chosen(some))
+        weights = _fitted(some, _chosen(some, start), start)
         scores = np.add.reduceat(weights[given.columns], given.starts)
         best = np.full(given.owners.max() + 1, -np.inf)
         np.maximum.at(best, given.owners, scores)
         kept = ~given.attacks | (scores > SURE) | (scores >= best[given.owners])
-    named = {given.phrases[at]: round(float(weights[at]), 3) for at in np.flatnonzero(np.abs(weights[:-1]) >= 0.001)}
-    return AttackWeights(named, float(weights[-1]), {})
+    named = {phrase: round(float(weight), 3) for phrase, weight in zip(given.phrases, weights, strict=False)}
+    every = {phrase: weight for phrase, weight in {**known, **named}.items() if abs(weight) >= LEAST_WEIGHT}
+    return AttackWeights(every, float(weights[-1]), {})
 
 
-def _chosen(some: Windows) -> Places:
-    """Return the phrases whose frequency differs most between attacks and honest texts, and the bias."""
+def _chosen(some: Windows, start: Floats) -> Places:
+    """Return the phrases whose frequency differs most between attacks and honest texts, those that had a weight before,
+    and the bias.
+    """
     ends = np.append(some.starts[1:], len(some.columns))
     attack = np.repeat(some.attacks, ends - some.starts)
     size = len(some.phrases)
     bad = np.bincount(some.columns[attack], minlength=size + 1)[:size] / max(some.attacks.sum(), 1)
     good = np.bincount(some.columns[~attack], minlength=size + 1)[:size] / max((~some.attacks).sum(), 1)
     order = np.argsort(-np.abs(bad - good) / np.sqrt(bad + good + 1e-4), kind="stable")
-    return np.append(np.sort(order[:MOST_PHRASES]), size)
+    new = order[start[order] == 0][: MOST_PHRASES if not start.any() else MOST_NEW_PHRASES]
+    return np.append(np.union1d(new, np.flatnonzero(start[:size])), size)
 
 
-def _fitted(some: Windows, chosen: Places) -> Floats:
+def _fitted(some: Windows, chosen: Places, start: Floats) -> Floats:
     size = len(some.phrases) + 1
     place = np.full(size, -1)
     place[chosen] = np.arange(len(chosen))
@@ -137,17 +149,18 @@ def _fitted(some: Windows, chosen: Places) -> Floats:
     rows = np.repeat(np.arange(len(some.starts)), ends - some.starts)
     known = place[some.columns] >= 0
     columns, rows = place[some.columns[known]], rows[known]
-    signs, counts = np.where(some.attacks, 1.0, -1.0), _counts(some)
+    signs, counts, before = np.where(some.attacks, 1.0, -1.0), _counts(some), start[chosen]
 
     def cost(weights: Floats) -> tuple[float, Floats]:
         margins = signs * np.bincount(rows, weights[columns], minlength=len(signs))
         losses = np.logaddexp(0, -margins)
         slopes = -signs * counts / (1 + np.exp(np.clip(margins, -500, 500)))
-        gradient = weights + STRENGTH * np.bincount(columns, slopes[rows], minlength=len(weights))
-        return float(weights @ weights / 2 + STRENGTH * (counts @ losses)), gradient
+        moved = weights - before
+        gradient = moved + STRENGTH * np.bincount(columns, slopes[rows], minlength=len(weights))
+        return float(moved @ moved / 2 + STRENGTH * (counts @ losses)), gradient
 
-    weights = np.zeros(size)
-    weights[chosen] = minimum(cost, np.zeros(len(chosen)))
+    weights = start.copy()
+    weights[chosen] = minimum(cost, before)
     return weights
 
 

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpguard.inspection.resemblance.published_attacks import KINDS, WINDOWS, AttackWeights, read_weights
+from mcpguard.inspection.resemblance.published_attacks import (
+    DEFINITIONS,
+    REPLIES,
+    SIZES,
+    AttackWeights,
+    read_weights,
+)
 from mcpguard.inspection.resemblance.word_classes import classed_words
 from mcpguard.inspection.texts.texts import Text
 from tests.benchmarks.detection.labelled import Labelled, read_labelled
@@ -158,7 +164,7 @@ def test_leaving_sources_out_leaves_the_windows_of_the_others(out: set[str]) -> 
 
 def test_what_is_written_is_read_back() -> None:
     texts = [*ATTACKS, *FERNS]
-    weights, lines = learn(windows_of(texts)), {(kind, size): size / 8 for kind in KINDS for size in WINDOWS}
+    weights, lines = learn(windows_of(texts)), {size: size / 8 for size in SIZES[REPLIES]}
     written = as_text(weights, lines, texts)
     read = read_weights(written)
     assert (read.phrases(), read.lines) == (weights.phrases(), lines)
@@ -182,7 +188,23 @@ def test_a_folder_of_labelled_texts_becomes_a_file_of_weights(tmp_path: Path) ->
     read = list(read_labelled([folder]))
     assert len(read) == len(lines), "each once"
     assert [(each.source, each.malicious) for each in read] == [(each.source, each.malicious) for each in texts]
-    main([folder], out)
+    main([folder], "definitions", out)
     weights = read_weights(out.read_text())
     assert weights.phrases()["heron"] > 0 > weights.phrases()["fern"]
-    assert set(weights.lines) == {(kind, size) for kind in KINDS for size in WINDOWS}
+    assert tuple(weights.lines) == SIZES[DEFINITIONS]
+
+
+def test_what_is_learnt_further_keeps_what_was_known_and_is_pulled_towards_it() -> None:
+    before = AttackWeights({"heron": 0.5, "quokka": 2.0}, -1.0, {})
+    further, alone = learn(windows_of([*ATTACKS, *FERNS]), before), learn(windows_of([*ATTACKS, *FERNS]))
+    assert further.phrases()["quokka"] == 2.0
+    assert further.phrases()["heron"] > max(0.5, alone.phrases()["heron"])
+    assert further.phrases()["fern"] < 0
+
+
+def test_nothing_to_learn_changes_nothing() -> None:
+    before = AttackWeights({"feed the": 0.0009, "heron": 0.75}, -0.5, {})
+    texts = [*some("heron", "abc", attack=True), *some("heron", "abc", attack=False)]
+    further = learn(windows_of(texts), before)
+    assert set(further.phrases()) >= {"heron"}
+    assert "feed the" not in further.phrases(), "what is next to nothing is left out"

@@ -15,7 +15,10 @@ from mcpguard.inspection.resemblance import published_attacks
 from mcpguard.inspection.resemblance.published_attacks import (
     KINDS,
     LONGEST,
+    LONGEST_SENTENCE,
     NARROW,
+    SENTENCE,
+    SIZES,
     WIDE,
     WINDOWS,
     AttackWeights,
@@ -25,11 +28,12 @@ from mcpguard.inspection.resemblance.published_attacks import (
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
 from tests.tiers import examples
 
-FILE = files(resemblance).joinpath("weights.txt").read_text("utf-8")
+FILE = files(resemblance).joinpath("reply_weights.txt").read_text("utf-8")
 HEAD, _, BODY = FILE.partition("\n\n")
 WORDS = st.sampled_from("abc")
 PHRASES = st.lists(WORDS, min_size=1, max_size=LONGEST).map(" ".join)
 WEIGHTS = st.dictionaries(PHRASES, st.floats(-2, 2), max_size=20)
+MORE = st.floats(0, 2)
 SAID = st.lists(st.tuples(WORDS | st.just("other"), st.booleans()), max_size=4 * WIDE).map(
     lambda pairs: [ClassedWord(word, at, at + 1, begins) for at, (word, begins) in enumerate(pairs)]
 )
@@ -51,19 +55,32 @@ def places(phrase: str, words: Sequence[ClassedWord]) -> list[int]:
     ]
 
 
+def naive_windows(words: Sequence[ClassedWord], size: int) -> list[Sequence[ClassedWord]]:
+    if size != SENTENCE:
+        return [words[start : start + size] for start in range(0, max(len(words) - size // 2, 1), size // 2)]
+    sentences: list[list[ClassedWord]] = []
+    for each in words:
+        if each.begins or not sentences:
+            sentences.append([])
+        sentences[-1].append(each)
+    return [each for each in sentences if len(each) <= LONGEST_SENTENCE]
+
+
 def naive_score(weights: Mapping[str, float], bias: float, words: Sequence[ClassedWord], size: int) -> float:
-    best, step = bias, size // 2
-    for start in range(0, max(len(words) - step, 1), step):
-        window = words[start : start + size]
+    best = bias
+    for window in naive_windows(words, size):
         best = max(best, bias + sum(weight for phrase, weight in weights.items() if places(phrase, window)))
     return best
 
 
 @settings(max_examples=examples(400))
-@given(WEIGHTS, st.floats(-3, 3), SAID, st.sampled_from(WINDOWS))
+@given(WEIGHTS, st.floats(-3, 3), SAID, st.sampled_from((*WINDOWS, SENTENCE)))
 @example({"a": 1.0, "a b": -0.5, "a b c": 2.0}, 0.0, said(*"abcabc"), NARROW)
 @example({"a": 1.0}, -1.0, said(*["b"] * WIDE, "a"), WIDE)
 @example({"b c": 1.0}, 0.0, said(*["a"] * (NARROW - 1), "b", "c"), NARROW)
+@example({"a": 1.0, "b": 1.0}, 0.0, [*said("a"), *said("b")], SENTENCE)
+@example({"a": 1.0, "b": -1.0}, 0.0, [*said("b", "a"), *said("a")], SENTENCE)
+@example({"a": 1.0}, 0.0, said(*["b"] * LONGEST_SENTENCE, "a"), SENTENCE)
 def test_the_score_is_the_sum_over_the_different_phrases_of_the_best_window(
     weights: dict[str, float], bias: float, words: list[ClassedWord], size: int
 ) -> None:
@@ -73,17 +90,27 @@ def test_the_score_is_the_sum_over_the_different_phrases_of_the_best_window(
 
 
 @settings(max_examples=examples(300))
-@given(WEIGHTS, st.lists(st.floats(-3, 3), min_size=4, max_size=4), SAID, st.sampled_from(KINDS))
-@example({"a": 1.0}, [1.0, 9.0, 9.0, 9.0], said("a"), KINDS[0])
-@example({"a": 1.0, "b": 1.0}, [9.0, 9.0, 9.0, 2.0], said("a", *["other"] * NARROW, "b"), KINDS[1])
+@given(
+    WEIGHTS, st.lists(st.floats(-3, 3), min_size=3, max_size=3), SAID, st.sampled_from(KINDS), *[st.floats(0, 2)] * 2
+)
+@example({"a": 1.0}, [1.0, 9.0, 9.0], said("a"), KINDS[0], 0.0, 0.0)
+@example({"a": 1.0, "b": 1.0}, [9.0, 2.0, 9.0], said("a", *["other"] * NARROW, "b"), KINDS[1], 0.0, 0.0)
+@example({"a": 1.0, "b": 1.0}, [1.0, 1.0, 1.0], [*said("a"), *said("b")], KINDS[1], 0.0, 1.5)
 def test_a_text_is_reported_if_a_window_of_some_size_reaches_the_line_of_that_size(
-    weights: dict[str, float], lines: list[float], words: list[ClassedWord], kind: str
+    weights: dict[str, float],
+    lines: list[float],
+    words: list[ClassedWord],
+    kind: str,
+    more: float,
+    more_of_several: float,
 ) -> None:
-    every = [(each, size) for each in KINDS for size in WINDOWS]
-    known = AttackWeights(weights, 0.0, dict(zip(every, lines, strict=True)))
-    sizes = WINDOWS if len(words) > NARROW else (NARROW,)
-    found = [most for size in sizes if (most := known.most_alike(words, size)).score >= known.lines[kind, size]]
-    assert known.alike(words, kind) == next((most for most in found if most.phrases), None)
+    known = AttackWeights(weights, 0.0, dict(zip(SIZES[kind], lines, strict=False)))
+    beyond = {size: more + (more_of_several if size else 0.0) for size in known.lines}
+    sizes = [size for size in SIZES[kind] if size != WIDE or len(words) > NARROW]
+    found = [
+        most for size in sizes if (most := known.most_alike(words, size)).score >= known.lines[size] + beyond[size]
+    ]
+    assert known.alike(words, more, more_of_several) == next((most for most in found if most.phrases), None)
 
 
 @settings(max_examples=examples(400))
@@ -147,7 +174,7 @@ def steps(weights: AttackWeights, words: Sequence[ClassedWord]) -> int:
     before = sys.gettrace()
     sys.settrace(enter)
     try:
-        weights.alike(words, KINDS[0])
+        weights.alike(words)
     finally:
         sys.settrace(before)
     return count
@@ -162,19 +189,21 @@ def test_twice_as_many_words_are_at_most_twice_the_work(words: list[str]) -> Non
     every = {
         " ".join(phrase): 0.5 for phrase in [["a"], ["a", "a"], ["a", "a", "a"], ["a", "b"], ["a", "b", "c"], ["b"]]
     }
-    weights = AttackWeights(every, 0.0, {(KINDS[0], size): 1e9 for size in WINDOWS})
+    weights = AttackWeights(every, 0.0, dict.fromkeys((*WINDOWS, SENTENCE), 1e9))
     some = said(*(words * WIDE * 4)[: WIDE * 4])
     once, twice = steps(weights, some), steps(weights, [*some, *some])
     assert 0 < once < twice < 2.2 * once
 
 
-def test_the_delivered_weights_are_whole() -> None:
-    weights = attack_weights()
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_delivered_weights_are_whole(kind: str) -> None:
+    weights = attack_weights(kind)
     assert len(weights.phrases()) > 1000
-    assert set(weights.lines) == {(kind, size) for kind in KINDS for size in WINDOWS}
+    assert tuple(weights.lines) == SIZES[kind]
     assert all(weights.bias < line for line in weights.lines.values()), "a text that says nothing resembles no attack"
     assert all(1 <= len(phrase.split()) <= LONGEST for phrase in weights.phrases())
-    assert weights.word_weight("ignore") == weights.phrases()["ignore"] > 0
+    word = max((phrase for phrase in weights.phrases() if " " not in phrase), key=weights.phrases().__getitem__)
+    assert weights.word_weight(word) == weights.phrases()[word] > 0
     assert weights.word_weight("no such word as this") == 0
 
 
@@ -194,6 +223,6 @@ def test_the_delivered_weights_are_whole() -> None:
     ids=range(9),
 )
 def test_a_file_of_weights_that_was_changed_or_cut_is_refused(changed: str) -> None:
-    assert read_weights(FILE).phrases() == attack_weights().phrases()
+    assert read_weights(FILE).phrases() == attack_weights(KINDS[1]).phrases()
     with pytest.raises(ValueError, match="changed after they were made"):
         read_weights(changed)

@@ -16,7 +16,7 @@ from mcpguard.inspection.detectors.resemblance import RESEMBLES, find_resemblanc
 from mcpguard.inspection.replies.plain_replies import BLOCK, is_plain, may_resemble
 from mcpguard.inspection.replies.reply_findings import find_alike, is_hard
 from mcpguard.inspection.replies.screening import ScreenedReply, screen_reply
-from mcpguard.inspection.resemblance.published_attacks import KINDS, attack_weights
+from mcpguard.inspection.resemblance.published_attacks import DEFINITIONS, KINDS, attack_weights
 from mcpguard.inspection.resemblance.word_classes import classed_words
 from mcpguard.inspection.texts.texts import Text
 from mcpguard.policy.reconciliation import read_listing
@@ -104,7 +104,7 @@ def test_by_itself_it_is_never_hard() -> None:
 def spoke(text: str, kind: str) -> set[str]:
     """The phrases that speak most for an attack in a text that is reported."""
     said = classed_words(Text("", text))
-    alike = attack_weights().alike(said, kind)
+    alike = attack_weights(kind).alike(said)
     assert alike is not None
     return {" ".join(each.word for each in said[start:end]) for start, end in alike.phrases}
 
@@ -134,7 +134,7 @@ def test_of_several_strings_it_names_the_one_whose_words_spoke(text: str, at: in
 
 
 def test_the_place_is_in_the_string_that_has_most_of_the_words() -> None:
-    weights = attack_weights().phrases()
+    weights = attack_weights(DEFINITIONS).phrases()
     strongest = sorted((phrase for phrase in weights if phrase.isalpha()), key=lambda phrase: -weights[phrase])[:3]
     texts = [Text("/few", strongest[2]), Text("/most", f"{strongest[0]}. {strongest[1]}"), Text("/plain", "Yes.")]
     found = find_resemblance(texts, "definitions")
@@ -168,7 +168,7 @@ def test_the_place_is_always_within_one_of_the_strings(said: list[str], kind: st
         text = said[int(found.evidence.path.removeprefix("/"))]
         assert 0 <= found.evidence.start < found.evidence.end <= len(text)
     elif len(said) == 1:
-        assert attack_weights().alike(classed_words(texts[0]), kind) is None
+        assert attack_weights(kind).alike(classed_words(texts[0])) is None
 
 
 def test_the_name_of_a_tool_is_not_compared() -> None:
