@@ -26,6 +26,7 @@ from mcpguard.inspection.resemblance.published_attacks import REPLIES
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.glance import words_of
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text
+from mcpguard.text.linear import compile_pattern
 
 ABOUT: Final = 0.7
 """The risk from which it is a finding in a text about attacks."""
@@ -42,7 +43,7 @@ _MOST_CODES: Final = 20
 _LONGEST_CODE: Final = 2000
 _ID: Final = re.compile(b"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 """Ids, which are everywhere and decode to nothing."""
-_ATTACKS: Final = re.compile(r"(?i)prompt.injection|injection attack|jailbreak|\battack|payload|detect|scanner")
+_ATTACKS: Final = compile_pattern(r"(?i)prompt.injection|injection attack|jailbreak|\battack|payload|detect|scanner")
 _OFTEN: Final = 2
 _AGAIN: Final = 0.25
 _APART: Final = ("steering.", "turn.tag", "speaking.")
@@ -64,10 +65,14 @@ def find_alike(block: str) -> tuple[Finding, ...]:
     """Return the finding that a block resembles published attacks, if it does; more than usual if it is about attacks,
     or orders nothing.
     """
-    texts, more = (Text("", block),), _ALIKE_ABOUT_ATTACKS if _is_about(block) else 0.0
-    found = find_resemblance(texts, REPLIES, more)
-    if found and not gives_orders(block):
-        found = find_resemblance(texts, REPLIES, more, _WITHOUT_ORDERS)
+    texts = (Text("", block),)
+    found = find_resemblance(texts, REPLIES)
+    if not found:
+        return ()
+    more = _ALIKE_ABOUT_ATTACKS if _is_about(block) else 0.0
+    more_of_several = 0.0 if gives_orders(block) else _WITHOUT_ORDERS
+    if more or more_of_several:
+        found = find_resemblance(texts, REPLIES, more, more_of_several)
     return (found,) if found else ()
 
 
@@ -88,7 +93,7 @@ def is_hard(findings: Iterable[Finding]) -> bool:
 
 
 def _is_about(block: str) -> bool:
-    return len(_ATTACKS.findall(block)) >= _OFTEN
+    return sum(1 for _ in islice(_ATTACKS.finditer(block.encode(errors="replace")), _OFTEN)) == _OFTEN
 
 
 def _windows(block: str, surroundings: Surroundings) -> Iterator[str]:

@@ -44,7 +44,7 @@ _ITSELF: Final = 0.5
 """The points that its signs must have, whatever it resembles."""
 _ALIKE: Final = 1.2
 """The points for each unit of the score of resemblance, which is cut to the range below."""
-_LEAST_ALIKE, _MOST_ALIKE = -2.0, 4.0
+_LEAST_ALIKE, _MOST_ALIKE = -2.0, 2.0
 LENGTH: Final = 1.2
 """How many more points the longest block needs."""
 _LONGEST: Final = 4000
