@@ -5,7 +5,7 @@ from typing import Final
 
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.detectors.detector import Detector, Surroundings, as_weak_finding, is_reported_at
-from mcpguard.inspection.resemblance.published_attacks import DEFINITIONS, attack_weights
+from mcpguard.inspection.resemblance.published_attacks import DEFINITIONS, NARROW, attack_weights
 from mcpguard.inspection.resemblance.word_classes import ClassedWord, classed_words, texts_as_words
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
@@ -36,9 +36,9 @@ def find_resemblance(
     return as_weak_finding(finding) if is_reported_at(text, start) else finding
 
 
-def unlike_attacks(texts: Sequence[Text], kind: str) -> bool:
-    """Tell whether nothing in these texts resembles published attacks, although their words are known."""
-    return attack_weights(kind).unlike(texts_as_words(texts))
+def unlike_attacks(texts: Sequence[Text], kind: str, fewest: int = NARROW) -> bool:
+    """Tell whether nothing in texts of at least so many words resembles published attacks, although they are known."""
+    return attack_weights(kind).unlike(texts_as_words(texts), fewest)
 
 
 def _find(subject: DefinitionTexts, surroundings: Surroundings) -> Iterator[Finding]:

@@ -32,6 +32,8 @@ ABOUT: Final = 0.7
 """The risk from which it is a finding in a text about attacks."""
 _ABOUT_ATTACKS: Final = 1.0
 """How many more points an order needs in such a text."""
+_FEWEST_WORDS: Final = 15
+"""Words of the shortest block that can be unlike attacks."""
 _ALIKE_ABOUT_ATTACKS: Final = 1.5
 """How much more such a text must resemble attacks."""
 _WITHOUT_ORDERS: Final = 2.0
@@ -56,7 +58,12 @@ def find_in_block(block: str, surroundings: Surroundings) -> tuple[Finding, ...]
     decoded = tuple(_in_codes(block, surroundings))
     if _risk((*most, *decoded)) < (ABOUT if _is_about(block) else ENOUGH):
         return ()
-    if surroundings.compared and not decoded and not is_hard(most) and unlike_attacks((Text("", block),), REPLIES):
+    if (
+        surroundings.compared
+        and not decoded
+        and not is_hard(most)
+        and unlike_attacks((Text("", block),), REPLIES, _FEWEST_WORDS)
+    ):
         return ()
     return tuple({each.rule: each for each in (*decoded, *most)}.values())
 

@@ -3,8 +3,8 @@
 Rules kept here:
 1. A weight belongs to one, two or three words side by side in one sentence. A window of words scores the sum of the
    weights of the different ones that it has; a text scores as its highest window. It is read with narrow windows, in
-   which a short order stands out, and with wide ones, in which a long story adds up; a reply also sentence by sentence,
-   as what stands beside an order there may be of any kind. Each has a line of its own.
+   which a short order stands out, with wide ones, in which a long story adds up, and sentence by sentence, as what
+   stands beside an order may be of any kind. Each has a line of its own.
 2. The weights are data, made by `tests.benchmarks.detection.learn`: those for definitions, and those for replies. A
    file that is not whole is refused.
 3. Time is linear in the words of a text. It is read once for windows of all sizes, into the numbers of the phrases of
@@ -27,25 +27,24 @@ WINDOWS: Final = (NARROW, WIDE)
 """The sizes of windows, in words. Two windows side by side have half of their words in common."""
 SENTENCE: Final = 0
 """What stands for windows of one sentence each, where a line is given for a size."""
+SIZES: Final = (*WINDOWS, SENTENCE)
 LONGEST_SENTENCE: Final = 50
 """Words of the longest sentence that is compared by itself."""
 DEFINITIONS: Final = "definitions"
 REPLIES: Final = "replies"
 KINDS: Final = (DEFINITIONS, REPLIES)
-SIZES: Final[Mapping[str, Sequence[int]]] = {DEFINITIONS: WINDOWS, REPLIES: (*WINDOWS, SENTENCE)}
-"""The sizes of windows that texts of each kind are read with."""
 _FILES: Final = {DEFINITIONS: "definition_weights.txt", REPLIES: "reply_weights.txt"}
 LONGEST: Final = 3
 DIGEST: Final = "# digest: "
 """What the first line of the file begins with; the digest is that of all lines after it."""
-FEWEST_WORDS: Final = 15
-"""Words of the shortest text that can be unlike attacks where sentences are compared; elsewhere it is `NARROW`."""
 _KNOWN: Final = 0.7
 """The share of the words of a text that must have a weight, alone or in a phrase, before it can be unlike attacks."""
 _UNLIKE: Final = -0.5
 """The score that no window of a text that is unlike attacks reaches."""
 LEAST_WORDS: Final = -1.0
 """The weight of the words of a part, by themselves, from which it is compared with attacks."""
+UNSPACED: Final = "\u3040"
+"""Where the characters of scripts without blanks begin."""
 _SHOWN: Final = 3
 """How many of the phrases that speak most for an attack mark its place."""
 
@@ -112,9 +111,9 @@ class AttackWeights:
                 return most
         return None
 
-    def unlike(self, words: Sequence[ClassedWord]) -> bool:
-        """Tell whether nothing in a text resembles attacks, although most of its words are known."""
-        if len(words) < (FEWEST_WORDS if SENTENCE in self.lines else NARROW):
+    def unlike(self, words: Sequence[ClassedWord], fewest: int = NARROW) -> bool:
+        """Tell whether nothing in a text of at least so many words resembles attacks, although most are known."""
+        if len(words) < fewest:
             return False
         numbers = self._numbers(words)
         known = {place for _, start, end in _phrases(numbers, 0, len(words)) for place in range(start, end)}
@@ -148,10 +147,15 @@ class AttackWeights:
 
 
 def _windows(words: Sequence[ClassedWord], size: int) -> Iterator[tuple[int, int]]:
-    """Yield where the windows of a size begin and end."""
+    """Yield where the windows of a size begin and end.
+
+    A sentence of a script without blanks is none of them: each of its characters is a word here, and says little.
+    """
     if size == SENTENCE:
         edges = [at for at, each in enumerate(words) if each.begins or at == 0]
-        yield from ((start, end) for start, end in pairwise([*edges, len(words)]) if end - start <= LONGEST_SENTENCE)
+        for start, end in pairwise([*edges, len(words)]):
+            if end - start <= LONGEST_SENTENCE and words[start].word < UNSPACED:
+                yield start, end
     else:
         step = size // 2
         yield from ((start, start + size) for start in range(0, max(len(words) - step, 1), step))
@@ -187,7 +191,7 @@ def read_weights(text: str) -> AttackWeights:
     for line in body.splitlines():
         weight, _, phrase = line.partition(" ")
         weights[phrase] = float(weight)
-    lines = {size: float(facts[name]) for size in (*WINDOWS, SENTENCE) if (name := line_name(size)) in facts}
+    lines = {size: float(facts[name]) for size in SIZES if (name := line_name(size)) in facts}
     return AttackWeights(weights, float(facts["bias"]), lines)
 
 

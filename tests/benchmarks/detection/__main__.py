@@ -95,14 +95,13 @@ def _judged(texts: Sequence[Labelled], *, left_out: bool) -> list[Judged]:
         lines = {kind: lines_of(kind, texts, scores) for kind in KINDS}
     else:
         scores = [
-            tuple(attack_weights(kind_of(each)).most_alike(each.words, size).score for size in SIZES[kind_of(each)])
-            for each in texts
+            tuple(attack_weights(kind_of(each)).most_alike(each.words, size).score for size in SIZES) for each in texts
         ]
         lines = {kind: attack_weights(kind).lines for kind in KINDS}
 
     def alike(text: Labelled, found: tuple[float, ...]) -> bool:
         of_kind = lines[kind_of(text)]
-        return any(score >= of_kind[size] for score, size in zip(found, SIZES[kind_of(text)], strict=True))
+        return any(score >= of_kind[size] for score, size in zip(found, SIZES, strict=True))
 
     return [
         _of_definition(each, alike=alike(each, found))

@@ -50,7 +50,7 @@ def main(
 
 def lines_of(kind: str, texts: Sequence[Labelled], scores: Sequence[tuple[float, ...]]) -> Lines:
     """Return the scores that only so few honest texts reach. `scores` are of weights that were learnt without them."""
-    return {size: _line(texts, scores, kind, at) for at, size in enumerate(SIZES[kind])}
+    return {size: _line(texts, scores, kind, at) for at, size in enumerate(SIZES)}
 
 
 def _line(texts: Sequence[Labelled], scores: Sequence[tuple[float, ...]], kind: str, at: int) -> float:

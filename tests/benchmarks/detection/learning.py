@@ -5,6 +5,7 @@ round only those that were found, or that are the most alike of their text. Sour
 because one that repeats itself a hundred times says little more than one that says it twice.
 
 Weights can also be learnt further from those that there are: then each is pulled towards what it was, and not to 0.
+Those of characters of scripts without blanks stay, as few texts have each of them.
 """
 
 from collections import Counter
@@ -14,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mcpguard.inspection.resemblance.published_attacks import LONGEST, NARROW, AttackWeights
+from mcpguard.inspection.resemblance.published_attacks import LONGEST, NARROW, UNSPACED, AttackWeights
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
 from tests.benchmarks.detection.labelled import Labelled
 
@@ -137,8 +138,11 @@ def _chosen(some: Windows, start: Floats) -> Places:
     bad = np.bincount(some.columns[attack], minlength=size + 1)[:size] / max(some.attacks.sum(), 1)
     good = np.bincount(some.columns[~attack], minlength=size + 1)[:size] / max((~some.attacks).sum(), 1)
     order = np.argsort(-np.abs(bad - good) / np.sqrt(bad + good + 1e-4), kind="stable")
-    new = order[start[order] == 0][: MOST_PHRASES if not start.any() else MOST_NEW_PHRASES]
-    return np.append(np.union1d(new, np.flatnonzero(start[:size])), size)
+    if not start.any():
+        return np.append(np.sort(order[:MOST_PHRASES]), size)
+    spaced = np.array([max(phrase) < UNSPACED for phrase in some.phrases])
+    new = order[(start[order] == 0) & spaced[order]][:MOST_NEW_PHRASES]
+    return np.append(np.union1d(new, np.flatnonzero((start[:size] != 0) & spaced)), size)
 
 
 def _fitted(some: Windows, chosen: Places, start: Floats) -> Floats:

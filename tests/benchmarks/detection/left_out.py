@@ -28,7 +28,7 @@ def left_out_scores(texts: Sequence[Labelled], before: AttackWeights = NONE_BEFO
         weights = learn(every.without(frozenset(source for source, of in group_of.items() if of == group)), before)
         for at, each in enumerate(texts):
             if group_of.get(each.source) == group and "snippet" not in each.said:
-                scores[at] = tuple(weights.most_alike(each.words, size).score for size in SIZES[kind_of(each)])
+                scores[at] = tuple(weights.most_alike(each.words, size).score for size in SIZES)
     return scores
 
 

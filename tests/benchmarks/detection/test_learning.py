@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpguard.inspection.resemblance.published_attacks import (
-    DEFINITIONS,
-    REPLIES,
     SIZES,
     AttackWeights,
     read_weights,
@@ -164,7 +162,7 @@ def test_leaving_sources_out_leaves_the_windows_of_the_others(out: set[str]) -> 
 
 def test_what_is_written_is_read_back() -> None:
     texts = [*ATTACKS, *FERNS]
-    weights, lines = learn(windows_of(texts)), {size: size / 8 for size in SIZES[REPLIES]}
+    weights, lines = learn(windows_of(texts)), {size: size / 8 for size in SIZES}
     written = as_text(weights, lines, texts)
     read = read_weights(written)
     assert (read.phrases(), read.lines) == (weights.phrases(), lines)
@@ -191,7 +189,7 @@ def test_a_folder_of_labelled_texts_becomes_a_file_of_weights(tmp_path: Path) ->
     main([folder], "definitions", out)
     weights = read_weights(out.read_text())
     assert weights.phrases()["heron"] > 0 > weights.phrases()["fern"]
-    assert tuple(weights.lines) == SIZES[DEFINITIONS]
+    assert tuple(weights.lines) == SIZES
 
 
 def test_what_is_learnt_further_keeps_what_was_known_and_is_pulled_towards_it() -> None:
@@ -200,6 +198,14 @@ def test_what_is_learnt_further_keeps_what_was_known_and_is_pulled_towards_it() 
     assert further.phrases()["quokka"] == 2.0
     assert further.phrases()["heron"] > max(0.5, alone.phrases()["heron"])
     assert further.phrases()["fern"] < 0
+
+
+def test_characters_of_scripts_without_blanks_keep_their_weights() -> None:
+    hostile = some("feed the heron \u6587", ["a.example", "b.example", "c.example"], attack=True)
+    before = AttackWeights({"\u6587": 0.25}, 0.0, {})
+    further = learn(windows_of([*hostile, *FERNS]), before).phrases()
+    assert {phrase: weight for phrase, weight in further.items() if max(phrase) >= "\u3040"} == {"\u6587": 0.25}
+    assert further["heron"] > 0
 
 
 def test_nothing_to_learn_changes_nothing() -> None:

@@ -9,7 +9,7 @@ from mcpguard.domain.screening import Screening
 from mcpguard.inspection.definitions.inspect import inspect_definition
 from mcpguard.inspection.detectors.detector import Surroundings
 from mcpguard.inspection.replies.screening import screen_reply
-from mcpguard.inspection.resemblance.published_attacks import FEWEST_WORDS, NARROW, SENTENCE, AttackWeights
+from mcpguard.inspection.resemblance.published_attacks import NARROW, AttackWeights
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.policy.secrets.known_secrets import KnownSecrets
@@ -74,13 +74,10 @@ def words(*said: str) -> list[ClassedWord]:
     return [ClassedWord(each, at, at + 1, begins=not at) for at, each in enumerate(said)]
 
 
-@pytest.mark.parametrize(("lines", "fewest"), [({}, NARROW), ({SENTENCE: 2.0}, FEWEST_WORDS)])
-@given(st.lists(st.sampled_from(["good", "bad", "strange"]), max_size=80))
-def test_only_a_text_of_enough_known_words_without_any_sign_is_unlike_attacks(
-    lines: dict[int, float], fewest: int, said: list[str]
-) -> None:
-    weights = AttackWeights({"good": -1.0, "bad": 3.0}, -1.0, lines)
-    unlike = weights.unlike(words(*said))
+@given(st.lists(st.sampled_from(["good", "bad", "strange"]), max_size=80), st.integers(1, NARROW))
+def test_only_a_text_of_enough_known_words_without_any_sign_is_unlike_attacks(said: list[str], fewest: int) -> None:
+    weights = AttackWeights({"good": -1.0, "bad": 3.0}, -1.0, {})
+    unlike = weights.unlike(words(*said), fewest)
     known = sum(each != "strange" for each in said) >= 0.7 * len(said)
     assert unlike <= (known and len(said) >= fewest)
     if unlike:
