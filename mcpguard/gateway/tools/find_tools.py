@@ -30,7 +30,7 @@ class FindTools:
         effects = frozenset(Effect if given.effects is None else given.effects)
         wish = SearchScope(caller.scope, effects, None if given.servers is None else frozenset(given.servers))
         answer = await self._guard.search(given.query, given.limit, wish, full=given.detail == "full")
-        shown = ((each["server"], each["name"].removeprefix(f"{each['server']}:")) for each in answer["tools"])
+        shown = (parse_reference(each["name"]) for each in answer["tools"])
         self._guard.learning.note_search(caller.id, given.query, shown)
         return answer
 

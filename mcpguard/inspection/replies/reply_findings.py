@@ -32,12 +32,12 @@ ABOUT: Final = 0.7
 """The risk from which it is a finding in a text about attacks."""
 _ABOUT_ATTACKS: Final = 1.0
 """How many more points an order needs in such a text."""
+_ALIKE_ABOUT_ATTACKS: Final = 1.5
+"""How much more a text about attacks must resemble them."""
+_WITHOUT_ORDERS: Final = 2.0
+"""How much more several sentences must resemble attacks where nothing is ordered."""
 _FEWEST_WORDS: Final = 15
 """Words of the shortest block that can be unlike attacks."""
-_ALIKE_ABOUT_ATTACKS: Final = 1.5
-"""How much more such a text must resemble attacks."""
-_WITHOUT_ORDERS: Final = 2.0
-"""How much more a block without an order must resemble attacks."""
 SURE: Final = 0.8
 WINDOW: Final = 400
 _MOST_CODES: Final = 20

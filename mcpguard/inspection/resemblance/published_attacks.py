@@ -17,7 +17,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from itertools import chain, pairwise, zip_longest
-from typing import Final
+from typing import Final, NamedTuple
 
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
 
@@ -43,8 +43,6 @@ _UNLIKE: Final = -0.5
 """The score that no window of a text that is unlike attacks reaches."""
 LEAST_WORDS: Final = -1.0
 """The weight of the words of a part, by themselves, from which it is compared with attacks."""
-UNSPACED: Final = "\u3040"
-"""Where the characters of scripts without blanks begin."""
 _SHOWN: Final = 3
 """How many of the phrases that speak most for an attack mark its place."""
 
@@ -59,6 +57,14 @@ class Resemblance:
     size: int
     score: float
     phrases: tuple[tuple[int, int], ...]
+
+
+class _Window(NamedTuple):
+    """A window of words by its place, and how much it resembles attacks."""
+
+    score: float
+    start: int
+    end: int
 
 
 class AttackWeights:
@@ -90,7 +96,8 @@ class AttackWeights:
 
     def most_alike(self, words: Sequence[ClassedWord], size: int = NARROW) -> Resemblance:
         """Return the window of this size that resembles attacks most."""
-        return self._most_alike(words, self._numbers(words), size)
+        numbers = self._numbers(words)
+        return self._told(size, numbers, self._best_window(words, numbers, size))
 
     def alike(
         self, words: Sequence[ClassedWord], more: float = 0.0, more_of_several: float = 0.0
@@ -105,10 +112,10 @@ class AttackWeights:
         for size, line in self.lines.items():
             if size == WIDE and len(words) <= NARROW:
                 continue
-            most = self._most_alike(words, numbers, size)
+            best = self._best_window(words, numbers, size)
             beyond = more if size == SENTENCE else more + more_of_several
-            if most.score >= line + beyond and most.phrases:
-                return most
+            if best.score >= line + beyond and (told := self._told(size, numbers, best)).phrases:
+                return told
         return None
 
     def unlike(self, words: Sequence[ClassedWord], fewest: int = NARROW) -> bool:
@@ -117,16 +124,19 @@ class AttackWeights:
             return False
         numbers = self._numbers(words)
         known = {place for _, start, end in _phrases(numbers, 0, len(words)) for place in range(start, end)}
-        return len(known) >= _KNOWN * len(words) and self._most_alike(words, numbers, NARROW).score < _UNLIKE
+        return len(known) >= _KNOWN * len(words) and self._best_window(words, numbers, NARROW).score < _UNLIKE
 
-    def _most_alike(self, words: Sequence[ClassedWord], numbers: Numbers, size: int) -> Resemblance:
-        best, most, weight_of = self.bias, (0, 0), self._weights.__getitem__
+    def _best_window(self, words: Sequence[ClassedWord], numbers: Numbers, size: int) -> _Window:
+        best, weight_of = _Window(self.bias, 0, 0), self._weights.__getitem__
         for start, end in _windows(words, size):
             different = dict.fromkeys(_in_window(numbers, start, end))
             score = self.bias + sum(map(weight_of, different))
-            if score > best:
-                best, most = score, (start, end)
-        return Resemblance(size, best, self._speaking(numbers, *most))
+            if score > best.score:
+                best = _Window(score, start, end)
+        return best
+
+    def _told(self, size: int, numbers: Numbers, best: _Window) -> Resemblance:
+        return Resemblance(size, best.score, self._speaking(numbers, best.start, best.end))
 
     def _speaking(self, numbers: Numbers, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Return where the phrases of a window that speak most for an attack stand first."""
@@ -147,15 +157,10 @@ class AttackWeights:
 
 
 def _windows(words: Sequence[ClassedWord], size: int) -> Iterator[tuple[int, int]]:
-    """Yield where the windows of a size begin and end.
-
-    A sentence of a script without blanks is none of them: each of its characters is a word here, and says little.
-    """
+    """Yield where the windows of a size begin and end."""
     if size == SENTENCE:
         edges = [at for at, each in enumerate(words) if each.begins or at == 0]
-        for start, end in pairwise([*edges, len(words)]):
-            if end - start <= LONGEST_SENTENCE and words[start].word < UNSPACED:
-                yield start, end
+        yield from ((start, end) for start, end in pairwise([*edges, len(words)]) if end - start <= LONGEST_SENTENCE)
     else:
         step = size // 2
         yield from ((start, start + size) for start in range(0, max(len(words) - step, 1), step))

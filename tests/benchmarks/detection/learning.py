@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mcpguard.inspection.resemblance.published_attacks import LONGEST, NARROW, UNSPACED, AttackWeights
+from mcpguard.inspection.resemblance.published_attacks import LONGEST, NARROW, AttackWeights
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
 from tests.benchmarks.detection.labelled import Labelled
 
@@ -23,6 +23,8 @@ MOST_PHRASES: Final = 12_000
 MOST_NEW_PHRASES: Final = 3_000
 """How many get a weight where others had one before."""
 LEAST_WEIGHT: Final = 0.001
+UNSPACED: Final = "\u3040"
+"""Where the characters of scripts without blanks begin."""
 LEAST_TEXTS: Final = 3
 """In how many texts a phrase has to be."""
 LEAST_SOURCES: Final = 3

@@ -18,7 +18,9 @@ def test_no_kind_of_query_is_answered_worse(kind: str, everything: Meant) -> Non
     some = [(query.text, dict.fromkeys(query.relevant, 1)) for query in queries() if query.kind == kind]
     by_words = figures((keys(everything.view, text), right) for text, right in some)
     by_both = figures((everything.keys(text), right) for text, right in some)
-    assert {name for name in ("R@15", "MRR") if by_both[name] < by_words[name]} == set()
+    # Put into English word by word, some foreign queries have their second right tool beyond the fifth place.
+    kept = ("R@15", "MRR") if kind == "languages" else ("R@5", "R@15", "MRR")
+    assert {name for name in kept if by_both[name] < by_words[name]} == set()
 
 
 def test_more_is_found_among_the_first_five(everything: Meant) -> None:
