@@ -161,8 +161,9 @@ async def test_one_press_selects_what_is_clean_and_decides_nothing(guard: World)
     page = await seen(by, "weather")
     told = await by.send(page, "decide", decision="clean")
     picked = told.holds("decide", "choose")
-    assert place(told, "wind") in picked
+    assert place(told, "read_n0te") in picked
     assert place(told, "forecast") not in picked
+    assert place(told, "wind") not in picked, "it tells what to do with the tool of another server"
     await unchanged(guard, server, 0)
 
 
