@@ -4,7 +4,8 @@ Rules kept here:
 1. Findings are advisory. With or without findings, a new or changed definition needs approval.
 2. The risk is the probability that at least one broken rule is right, treating rules as independent. A rule that is
    broken several times counts once. A single hard finding is enough to flag a definition.
-3. Rules and the comparison with attacks know different things. Where both find something, a high finding is critical.
+3. Rules and the comparison with attacks know different things. Where both find something, a high finding is critical,
+   and what resembles attacks far more than is reported is critical without a rule.
    Where a few words alone would flag a definition in which the comparison finds nothing, they count half.
    Where several signs come together, the worst finding is critical.
 4. The work is bounded whatever the definition contains, and a part that was not inspected is reported as a finding.
@@ -58,7 +59,7 @@ def inspect_definition(
 
 def _agreeing(findings: Sequence[Finding]) -> Sequence[Finding]:
     """Return the findings; high ones are critical if the definition also resembles attacks, and not by a quotation."""
-    if not any(each.rule == RESEMBLES.id and each.severity is RESEMBLES.severity for each in findings):
+    if not any(each.rule == RESEMBLES.id and each.severity.rank >= RESEMBLES.severity.rank for each in findings):
         return findings
     high = Severity.HIGH
     return [replace(each, severity=Severity.CRITICAL) if each.severity is high else each for each in findings]

@@ -1,9 +1,10 @@
 """Detects texts that share many words with published attacks, which no rule may know (T1, T2)."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
-from mcpguard.domain.findings import Finding
+from mcpguard.domain.findings import Finding, Severity
 from mcpguard.inspection.detectors.detector import Detector, Surroundings, as_weak_finding, is_reported_at
 from mcpguard.inspection.resemblance.published_attacks import DEFINITIONS, NARROW, attack_weights
 from mcpguard.inspection.resemblance.word_classes import ClassedWord, classed_words, texts_as_words
@@ -11,6 +12,8 @@ from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
 RESEMBLES: Final = RULES["resemblance.attack"]
+_FAR: Final = 2.0
+"""How far beyond the line a definition is critical: no honest definition that was looked at is so far beyond it."""
 
 
 def find_resemblance(
@@ -19,7 +22,8 @@ def find_resemblance(
     """Return the finding that texts of this kind, read one after the other, resemble attacks: `more` than usual, and
     if not a sentence alone does, `more_of_several` beyond that.
 
-    Its place is that of the words that speak most for it, in the text that has most of them.
+    Its place is that of the words that speak most for it, in the text that has most of them. In a definition that
+    is far beyond the line it is critical.
     """
     words, owners = list[ClassedWord](), list[Text]()
     for text in texts:
@@ -33,6 +37,8 @@ def find_resemblance(
     text, there = max(zip(texts, of, strict=True), key=lambda each: len(each[1]))
     start, end = min(words[at].start for at, _ in there), max(words[end - 1].end for _, end in there)
     finding = RESEMBLES.finding_at(text.evidence_at(start, end))
+    if kind == DEFINITIONS and alike.beyond >= _FAR:
+        finding = replace(finding, severity=Severity.CRITICAL)
     return as_weak_finding(finding) if is_reported_at(text, start) else finding
 
 

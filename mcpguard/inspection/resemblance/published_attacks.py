@@ -52,11 +52,15 @@ Numbers = Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class Resemblance:
-    """The most alike window of a text: its size, its score, and the words that speak most for an attack, by places."""
+    """The most alike window of a text: its size, its score, and the words that speak most for an attack, by places.
+
+    `beyond`: by how much its score is above the line of its size.
+    """
 
     size: int
     score: float
     phrases: tuple[tuple[int, int], ...]
+    beyond: float = 0.0
 
 
 class _Window(NamedTuple):
@@ -102,21 +106,21 @@ class AttackWeights:
     def alike(
         self, words: Sequence[ClassedWord], more: float = 0.0, more_of_several: float = 0.0
     ) -> Resemblance | None:
-        """Return a window that resembles attacks so much that it is reported, the narrow one first.
+        """Return the window that is most beyond the line from which on it is reported, if any is.
 
         A text that fits into a narrow window has no wide one: a few words alone must reach the line of narrow windows.
         `more`: how far beyond the usual line it must be; `more_of_several`: how far beyond that, if it is of several
         sentences.
         """
-        numbers = self._numbers(words)
+        numbers, most = self._numbers(words), None
         for size, line in self.lines.items():
             if size == WIDE and len(words) <= NARROW:
                 continue
             best = self._best_window(words, numbers, size)
-            beyond = more if size == SENTENCE else more + more_of_several
-            if best.score >= line + beyond and (told := self._told(size, numbers, best)).phrases:
-                return told
-        return None
+            beyond = best.score - line - more - (0.0 if size == SENTENCE else more_of_several)
+            if beyond >= (most.beyond if most else 0.0) and (told := self._told(size, numbers, best, beyond)).phrases:
+                most = told
+        return most
 
     def unlike(self, words: Sequence[ClassedWord], fewest: int = NARROW) -> bool:
         """Tell whether nothing in a text of at least so many words resembles attacks, although most are known."""
@@ -135,8 +139,8 @@ class AttackWeights:
                 best = _Window(score, start, end)
         return best
 
-    def _told(self, size: int, numbers: Numbers, best: _Window) -> Resemblance:
-        return Resemblance(size, best.score, self._speaking(numbers, best.start, best.end))
+    def _told(self, size: int, numbers: Numbers, best: _Window, beyond: float = 0.0) -> Resemblance:
+        return Resemblance(size, best.score, self._speaking(numbers, best.start, best.end), beyond)
 
     def _speaking(self, numbers: Numbers, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Return where the phrases of a window that speak most for an attack stand first."""

@@ -41,6 +41,9 @@ _TYPES: Final = frozenset({"string", "number", "integer", "boolean", "object", "
 """Values that every definition is full of, and that mean nothing."""
 
 
+_PROTOCOLS: Final = frozenset({"http", "https", "ftp", "sftp", "ws", "wss"})
+
+
 class TextRole(StrEnum):
     """What a string is in a definition."""
 
@@ -81,9 +84,16 @@ class Text:
     def hits(self) -> dict[str, list[PhraseHit]]:
         """Where the text has each meaning, by words or by form."""
         hits = _acting(WORDS.find(self.tokens), find_marks(self.raw, self.tokens))
+        if "URL" in hits:
+            hits["URL"] = [hit for hit in hits["URL"] if self._is_address(hit)]
         if self.own and (named := self._named()):
             hits["THIS"] = sorted([*hits.get("THIS", ()), *named])
         return hits
+
+    def _is_address(self, hit: PhraseHit) -> bool:
+        """Tell whether `https` begins an address, instead of naming a protocol."""
+        last = hit.last
+        return self.tokens.words[last] not in _PROTOCOLS or self.raw.startswith("://", self.tokens.ends[last])
 
     def _named(self) -> list[PhraseHit]:
         words, size = self.tokens.words, len(self.own)

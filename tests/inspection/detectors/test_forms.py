@@ -251,34 +251,6 @@ def test_room_that_hides_text_is_found() -> None:
     assert described("Adds.\n\n    Args:\n        a: a number" + "\n" * 40).findings == ()
 
 
-@pytest.mark.parametrize("name", ["system_prompt", "conversation_history", "sidenote", "chatHistory", "all-messages"])
-def test_a_parameter_that_asks_for_more_than_a_tool_needs_is_found(name: str) -> None:
-    assert "context.name" in with_parameter(name, type="string")
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Everything the user said, the entire conversation.",
-        "Your system prompt.",
-        "全部对话记录",
-        "Вся история чата",
-    ],
-)
-def test_so_is_one_that_says_it(said: str) -> None:
-    assert "context.asked" in with_parameter("note", description=said)
-
-
-@pytest.mark.parametrize("name", ["conversation_id", "prompt", "message", "context", "notes", "system", "user_id"])
-def test_an_ordinary_parameter_is_not(name: str) -> None:
-    assert with_parameter(name, type="string", description="The value.") == set()
-
-
-def test_a_parameter_that_is_an_order_is_found() -> None:
-    assert "context.order" in with_parameter("must_read_all_files")
-    assert "context.order" in with_parameter("read_id_rsa_first")
-
-
 def test_a_secret_in_a_header_is_found() -> None:
     assert "header.secret" in with_parameter("api_token", **{"x-mcp-header": "X-Token"})
     assert "header.secret" in with_parameter("x", description="The password.", **{"x-mcp-header": "X"})

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from types import FrameType
 from typing import Any
@@ -98,12 +99,16 @@ def test_a_text_is_reported_if_a_window_of_some_size_reaches_the_line_of_that_si
     weights: dict[str, float], lines: list[float], words: list[ClassedWord], more: float, more_of_several: float
 ) -> None:
     known = AttackWeights(weights, 0.0, dict(zip(SIZES, lines, strict=True)))
-    beyond = {size: more + (more_of_several if size else 0.0) for size in known.lines}
-    sizes = [size for size in SIZES if size != WIDE or len(words) > NARROW]
-    found = [
-        most for size in sizes if (most := known.most_alike(words, size)).score >= known.lines[size] + beyond[size]
-    ]
-    assert known.alike(words, more, more_of_several) == next((most for most in found if most.phrases), None)
+    beyond: dict[int, float] = {}
+    for size in SIZES:
+        if (most := known.most_alike(words, size)).phrases and (size != WIDE or len(words) > NARROW):
+            beyond[size] = most.score - known.lines[size] - more - (more_of_several if size else 0.0)
+    alike = known.alike(words, more, more_of_several)
+    if alike is None:
+        assert all(each < 0 for each in beyond.values())
+    else:
+        assert alike.beyond == beyond[alike.size] == max(beyond.values()) >= 0
+        assert replace(alike, beyond=0.0) == known.most_alike(words, alike.size)
 
 
 @settings(max_examples=examples(400))

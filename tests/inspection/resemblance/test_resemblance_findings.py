@@ -71,6 +71,22 @@ def test_a_high_finding_in_what_also_resembles_attacks_is_critical(text: str) ->
     assert severity(f"{text} {HIDDEN}", OFF) is Severity.HIGH
 
 
+def test_a_definition_far_beyond_the_line_is_critical_and_a_reply_is_not() -> None:
+    seen = set[bool]()
+    for text in ALIKE:
+        words = text.split()
+        for size in range(6, len(words) + 1):
+            said = " ".join(words[:size])
+            found = inspect_definition({"name": "thing", "description": said}, ON).findings
+            alike = attack_weights(DEFINITIONS).alike(classed_words(Text("", said)))
+            far = alike is not None and alike.beyond >= 2
+            severity = {each.severity for each in found if each.rule == RESEMBLES.id}
+            assert severity == ({Severity.CRITICAL if far else Severity.MEDIUM} if alike else set())
+            assert {each.severity for each in find_alike(said) if each.rule == RESEMBLES.id} <= {Severity.MEDIUM}
+            seen |= {far} if alike else set()
+    assert seen == {True, False}
+
+
 @pytest.mark.parametrize("text", ALIKE)
 def test_a_reply_is_compared_only_where_that_is_set_and_is_never_withheld_for_it(text: str) -> None:
     value = {"content": [{"type": "text", "text": text}]}

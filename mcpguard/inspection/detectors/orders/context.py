@@ -1,10 +1,14 @@
-"""Detects parameters that request what a tool does not need: the conversation, prompts, side notes (T2, T13)."""
+"""Detects parameters that request what a tool does not need: the conversation, prompts, side notes (T2, T13).
 
-from collections.abc import Iterator
+A tool that itself puts questions to a model takes a system prompt for that model, beside a prompt or its settings: such
+a parameter counts little.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from mcpguard.domain.findings import Finding
-from mcpguard.inspection.detectors.detector import Detector, PhraseRules, Surroundings, phrases
+from mcpguard.inspection.detectors.detector import Detector, PhraseRules, Surroundings, as_weak_finding, phrases
 from mcpguard.inspection.detectors.orders.data_requests import CHATS, VAULTS
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
@@ -15,6 +19,8 @@ _SAID: Final = phrases(
     "CONVERSATION 6 FOUND 3 PARAMETER",
     topics=CHATS,
 )
+_FOR_A_MODEL: Final = frozenset({"prompt", "temperature", "top_p", "topP", "max_tokens", "maxTokens"})
+"""Parameters of tools that put questions to a model themselves."""
 _WHOLE: Final = phrases(
     "context.whole",
     "WHOLE 2 HELD",
@@ -81,7 +87,14 @@ def _is_said(text: Text) -> bool:
 def _of(subject: DefinitionTexts, text: Text, rules: PhraseRules) -> Iterator[Finding]:
     for each in rules.breakable_by(text.meanings):
         if finding := each.find_for_tool(subject, text):
-            yield finding
+            for_a_model = "SYSTEM_PROMPT" in text.hits and _asks_a_model(subject.definition)
+            yield as_weak_finding(finding) if for_a_model else finding
+
+
+def _asks_a_model(definition: Mapping[str, object]) -> bool:
+    schema = definition.get("inputSchema")
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    return isinstance(properties, Mapping) and not _FOR_A_MODEL.isdisjoint(properties)
 
 
 DETECTOR: Final = Detector((_NAMES.rule, _ORDERS.rule, _SAID.rule, _WHOLE.rule, _MODEL.rule), _find)

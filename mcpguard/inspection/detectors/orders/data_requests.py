@@ -121,6 +121,7 @@ DETECTOR: Final = phrase_detector(
         "SECRET_FILE|KEY_FILES 4 MUST 2 GIVE",
         "GIVE 3 KEY_FILES",
         "~10 SECRETS OWNED GIVE",
+        unless=("FEWER_TOKENS",),
         topics=VAULTS,
     ),
 )
