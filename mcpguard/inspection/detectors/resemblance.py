@@ -12,7 +12,7 @@ from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
 RESEMBLES: Final = RULES["resemblance.attack"]
-_FAR: Final = 2.0
+_FAR: Final = 3.0
 """How far beyond the line a definition is critical: no honest definition that was looked at is so far beyond it."""
 
 

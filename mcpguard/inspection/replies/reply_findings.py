@@ -45,7 +45,11 @@ _MOST_CODES: Final = 20
 _LONGEST_CODE: Final = 2000
 _ID: Final = re.compile(b"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 """Ids, which are everywhere and decode to nothing."""
-_ATTACKS: Final = compile_pattern(r"(?i)prompt.injection|injection attack|jailbreak|\battack|payload|detect|scanner")
+_ATTACKS: Final = compile_pattern(
+    r"(?i)\binjection|jailb(?:reak|roken)|\battack|payload|detect|scanner|poisoning|phish|malware|malicious|vulnerab"
+    r"|exploit|red.?team|adversar|threat model|guardrail|\bhack|\bscam|\bfraud|\bCVE-|OWASP|angreif|angriff|attaqu"
+    r"|\bataque|atacant|attacc|\binjek|inyecci|инъекц|атак|злоумышл|мошенн|注入|攻击|攻撃|インジェクション"
+)
 _OFTEN: Final = 2
 _AGAIN: Final = 0.25
 _APART: Final = ("steering.", "turn.tag", "speaking.")
@@ -76,7 +80,7 @@ def find_alike(block: str) -> tuple[Finding, ...]:
     found = find_resemblance(texts, REPLIES)
     if not found:
         return ()
-    more = _ALIKE_ABOUT_ATTACKS if _is_about(block) else 0.0
+    more = _ALIKE_ABOUT_ATTACKS if _is_about(block, times=1) else 0.0
     more_of_several = 0.0 if gives_orders(block) else _WITHOUT_ORDERS
     if more or more_of_several:
         found = find_resemblance(texts, REPLIES, more, more_of_several)
@@ -99,8 +103,9 @@ def is_hard(findings: Iterable[Finding]) -> bool:
     return _risk(every) >= SURE and any(RULES[each.rule].sure for each in every)
 
 
-def _is_about(block: str) -> bool:
-    return sum(1 for _ in islice(_ATTACKS.finditer(block.encode(errors="replace")), _OFTEN)) == _OFTEN
+def _is_about(block: str, times: int = _OFTEN) -> bool:
+    """Tell whether a text names attacks so many times."""
+    return sum(1 for _ in islice(_ATTACKS.finditer(block.encode(errors="replace")), times)) == times
 
 
 def _windows(block: str, surroundings: Surroundings) -> Iterator[str]:

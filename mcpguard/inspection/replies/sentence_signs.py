@@ -13,13 +13,15 @@ from typing import Final
 
 from mcpguard.inspection.reading.tokens import Tokens, tokens
 from mcpguard.inspection.reading.vocabulary import PhraseHit
-from mcpguard.inspection.vocabulary import PATHS_ALONE, PATHS_ANYWHERE, STRAY_ORDER_WORDS
+from mcpguard.inspection.vocabulary import ORDERED_ACTS, PATHS_ALONE, PATHS_ANYWHERE, STRAY_ORDER_WORDS, told_of
 from mcpguard.text.linear import AnyOf
 
-ACTS: Final = frozenset({"SEND", "PAY", "GRANT", "DESTROY", "RUN", "SAY"})
+ACTS: Final = frozenset(ORDERED_ACTS)
 """The meanings of verbs that order something."""
 ORDERED: Final = {act: f"DO_{act}" for act in ACTS}
 """The signs that such a verb is an order."""
+DOES: Final = {act: f"DOES_{act}" for act in ACTS}
+"""The signs that an agent is said to do so: "agents pay it at once", "the assistant sends a copy"."""
 TOLD: Final = "TOLD"
 """The sign that an agent is told to do something of this."""
 OBLIGED: Final = "OBLIGED"
@@ -34,6 +36,7 @@ OF_AN_AGENT: Final = frozenset({"THE_ANSWER", "PROCESSOR"})
 """Meanings beside which the reader is no person: "your answer", "your assistant"."""
 MARKS: Final = frozenset({"EMAIL", "SECRET_FILE", "LINK", "ACCOUNT"})
 """Signs that are known by their form."""
+_ACT_OF: Final = {form: act for act in ACTS for form in (act, told_of(act))}
 _AGENTS: Final = frozenset({"AGENT", "PROCESSOR"})
 _LEADS: Final = frozenset({"MUST", "PLEASE"})
 """What makes a row of orders of the verbs after it that are joined by "and"."""
@@ -41,6 +44,8 @@ _DOER: Final = 12
 """How many words before an order the one who is to do it may stand."""
 _DUTY: Final = 7
 """How many words after an agent a "must", and after that what is to be done, may stand."""
+_DOING: Final = 6
+"""How many words after an agent what it does may stand."""
 _READ: Final = 4
 """How many words after "before" or "when" the reading may stand."""
 _TOLD_WORDS: Final = """
@@ -55,6 +60,11 @@ _MADE_TO: Final = frozenset(["have", "let", "make", "that"])
 """What stands before the one who is to do something: "have the agent pay", "that you pay"."""
 _NOT_WORDS: Final = "not never t dont don cannot nicht ne no não non 不 别 не nie"
 _NOT: Final = frozenset(_NOT_WORDS.split())
+_NO_DEED_WORDS: Final = "the a an that its their to of for with in on by your our no any"
+_NO_DEED_AFTER: Final = frozenset(_NO_DEED_WORDS.split())
+"""What stands before a noun, and before a verb that tells what somebody is to do."""
+_OTHERS: Final = frozenset(["i", "we", "you", "they", "users", "people"])
+"""Who else does something, if they stand between an agent and the verb."""
 _WITHIN: Final = frozenset("_/.`@#-$\\=")
 """What stands before a word of a name, a path or code."""
 _GOES_ON: Final = frozenset("_(`=/-:")
@@ -129,14 +139,17 @@ def marks_of(sentence: str) -> Iterator[str]:
 
 def _said(raw: str, words: Tokens, hits: Sequence[tuple[int, int, str]]) -> set[str]:
     """Return the signs that the words of a sentence give."""
-    signs = {meaning for _, _, meaning in hits if meaning not in ACTS}
+    signs = {meaning for _, _, meaning in hits if meaning not in _ACT_OF}
     agent = when = lead = -_LONGEST
     row = False
     for at, last, meaning in hits:
-        if meaning in ACTS:
-            if _is_order(raw, words, PhraseHit(at, last), row=row or lead >= 0):
-                row = True
-                signs.update((ORDERED[meaning], TOLD) if at - agent <= _DOER else (ORDERED[meaning],))
+        if act := _ACT_OF.get(meaning):
+            ordered = meaning in ACTS and _is_order(raw, words, PhraseHit(at, last), row=row or lead >= 0)
+            row = row or ordered
+            if ordered:
+                signs.update((ORDERED[act], TOLD) if at - agent <= _DOER else (ORDERED[act],))
+            else:
+                signs.update(_deed(raw, words, PhraseHit(at, last), agent, act))
         elif meaning in _AGENTS:
             agent = agent if _is_spoken_of(words.words, PhraseHit(at, last)) else at
         elif meaning in _LEADS:
@@ -156,6 +169,17 @@ def _is_spoken_of(words: Sequence[str], agent: PhraseHit) -> bool:
     """Tell whether an agent is in a condition, or somebody's: "if the assistant fails", "agents of the company"."""
     before, after = words[max(0, agent.first - 2) : agent.first], words[agent.last + 1 : agent.last + 2]
     return not _CONDITIONS.isdisjoint(before) or after == ["of"]
+
+
+def _deed(raw: str, words: Tokens, verb: PhraseHit, agent: int, act: str) -> Iterator[str]:
+    """Yield the sign of an act if the verb is what the agent does that begins at this word."""
+    at = verb.first
+    start, end = words.starts[at], words.ends[verb.last]
+    if not 0 < at - agent <= _DOING or not raw[start - 1 : start].isspace() or raw[end : end + 1] in _GOES_ON:
+        return
+    between = words.words[agent:at]
+    if between[-1] not in _NO_DEED_AFTER and _NOT.isdisjoint(between[-2:]) and _OTHERS.isdisjoint(between):
+        yield DOES[act]
 
 
 def _is_order(raw: str, words: Tokens, verb: PhraseHit, *, row: bool) -> bool:

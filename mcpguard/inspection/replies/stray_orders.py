@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from mcpguard.domain.findings import Finding
 from mcpguard.inspection.reading.patterns import mask
 from mcpguard.inspection.replies.sentence_signs import (
+    DOES,
     DONE,
     MARKS,
     OBLIGED,
@@ -34,7 +35,7 @@ from mcpguard.inspection.resemblance.word_classes import classed_words
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.glance import Glance, words_of
 from mcpguard.inspection.texts.texts import Text
-from mcpguard.inspection.vocabulary import STRAY_ORDERS
+from mcpguard.inspection.vocabulary import STRAY_ORDERS, told_of
 
 LINE: Final = 2.0
 """The points from which a sentence is a finding."""
@@ -52,6 +53,7 @@ _OWN: Final = "stray."
 """What the meanings of these words begin with, where they stand beside those of other words."""
 _MEANT_BY: Final = {
     **{sign: (act,) for act, sign in ORDERED.items()},
+    **{sign: (act, told_of(act)) for act, sign in DOES.items()},
     TOLD: ("AGENT", "PROCESSOR"),
     OBLIGED: ("AGENT", "PROCESSOR"),
     DONE: ("SENT",),
@@ -60,7 +62,8 @@ _MEANT_BY: Final = {
 """The meanings without which a sentence has no such sign."""
 _BESIDE: Final = 40
 """How many characters beside a sentence are compared with it."""
-_ORDER: Final = "|".join((*sorted(ORDERED.values()), OBLIGED, DONE))
+_DOES: Final = "|".join(sorted(DOES.values()))
+_ORDER: Final = "|".join((*sorted(ORDERED.values()), OBLIGED, DONE, _DOES))
 _ORDERS: Final = frozenset(_ORDER.split("|"))
 _DATA: Final = "HELD_DATA|SECRET|SECRET_FILE"
 _PLACE: Final = "EMAIL|LINK|ACCOUNT"
@@ -98,12 +101,16 @@ _SIGNS: Final = (
     _sign(0.8, "DO_SEND|DONE|DO_SAY|DO_GRANT|DO_RUN", "SECRET"),
     _sign(0.8, "DO_RUN|DO_SEND", "SECRET_FILE"),
     _sign(1.4, "DO_GRANT", _PLACE),
-    _sign(0.5, "DO_GRANT", "RIGHTS"),
+    _sign(0.5, "DO_GRANT|DOES_GRANT", "RIGHTS"),
     _sign(0.4, "DO_DESTROY"),
     _sign(1.2, "DO_SAY|DO_GRANT|DO_SEND|DO_PAY|OBLIGED", "THE_ANSWER"),
     _sign(0.8, f"DO_SAY|{TOLD}|{OBLIGED}", "SAY_THAT"),
     _sign(0.7, "DO_SAY|SAY_THAT|DO_GRANT", "PRAISE"),
     _sign(0.2, "DO_SAY"),
+    _sign(0.6, "DOES_GRANT|DOES_PAY|DOES_DESTROY"),
+    _sign(0.6, "DOES_SEND", _DATA),
+    _sign(0.5, "DOES_SEND|DOES_GRANT|DOES_PAY", _PLACE),
+    _sign(0.8, _DOES, "SECRET"),
     _sign(-0.8, "DO_SEND|DONE"),
     _sign(-0.3, "DO_GRANT"),
     _sign(-0.3, "DO_RUN"),

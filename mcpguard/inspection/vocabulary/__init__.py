@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
-from mcpguard.inspection.reading.vocabulary import Vocabulary
+from mcpguard.inspection.reading.vocabulary import Vocabulary, forms
 from mcpguard.text.word_lists import read_sections
 
 _HERE: Final = files(__package__)
@@ -37,7 +37,26 @@ PATHS_ALONE: Final = tuple(_PATHS["ALONE"].split())
 """Parts of paths that do so only where a blank or a mark stands before them and no letter after."""
 CHANGE_WORDS: Final = Vocabulary(read_sections(_HERE.joinpath("changes.txt").read_text("utf-8")))
 """More words, which are searched for only in what was added to a definition."""
-STRAY_ORDERS: Final = read_sections(_HERE.joinpath("stray_orders.txt").read_text("utf-8"))
+ORDERED_ACTS: Final = ("SEND", "PAY", "GRANT", "DESTROY", "RUN", "SAY")
+"""The meanings of verbs in orders amid other content."""
+
+
+def told_of(act: str) -> str:
+    """Return the meaning of what somebody does, instead of being ordered to: "sends" and "pays"."""
+    return f"{act}S"
+
+
+def _third_person(entries: str) -> str:
+    """Return the verbs as they are said of one who does it: `sends` for `send`, `turns_on` for `turn_on`."""
+    verbs = (entry.partition("_") for entry in entries.split() if entry.isascii())
+    return " ".join(forms(f"{verb}+{joint}{rest}")[1] for verb, joint, rest in verbs)
+
+
+def _with_told(sections: Mapping[str, str]) -> Mapping[str, str]:
+    return {**sections, **{told_of(act): _third_person(sections[act]) for act in ORDERED_ACTS}}
+
+
+STRAY_ORDERS: Final = _with_told(read_sections(_HERE.joinpath("stray_orders.txt").read_text("utf-8")))
 STRAY_ORDER_WORDS: Final = Vocabulary(STRAY_ORDERS)
 """Words that are searched for only in replies, sentence by sentence."""
 SUBJECTS: Final = read_sections(_HERE.joinpath("subjects.txt").read_text("utf-8"))

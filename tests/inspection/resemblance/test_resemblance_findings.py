@@ -79,7 +79,7 @@ def test_a_definition_far_beyond_the_line_is_critical_and_a_reply_is_not() -> No
             said = " ".join(words[:size])
             found = inspect_definition({"name": "thing", "description": said}, ON).findings
             alike = attack_weights(DEFINITIONS).alike(classed_words(Text("", said)))
-            far = alike is not None and alike.beyond >= 2
+            far = alike is not None and alike.beyond >= 3
             severity = {each.severity for each in found if each.rule == RESEMBLES.id}
             assert severity == ({Severity.CRITICAL if far else Severity.MEDIUM} if alike else set())
             assert {each.severity for each in find_alike(said) if each.rule == RESEMBLES.id} <= {Severity.MEDIUM}
