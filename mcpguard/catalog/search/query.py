@@ -6,6 +6,7 @@ Rules kept here:
    no query takes long.
 2. A word that occurs in tools is used as it is, together with words near to it. One that does not is near to another,
    foreign, glued together, or misspelt. In a query that is in another language, words are translated first.
+   An expression of several everyday words counts besides them.
 3. A term that replaces a word never counts more than the word itself would. A word that is said more than once counts
    more, by the root of how often.
 """
@@ -19,7 +20,7 @@ from typing import Final, Protocol
 from mcpguard.catalog.search.ranking import MatchKind, QueryWord, RankedTerm, Weights
 from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.stopwords import ASKING, SMALL_WORDS, STOP
-from mcpguard.catalog.search.thesaurus import near_terms, written_words
+from mcpguard.catalog.search.thesaurus import everyday_expressions, near_terms, written_words
 from mcpguard.catalog.search.translations import (
     Meaning,
     expressions_in,
@@ -88,7 +89,8 @@ def _reading_of(query: str, known: IndexView) -> "_Reading":
     found |= meanings_in_stretches(text)
     telling = [word for word in _telling(query_words, language) if word not in joined]
     asked = list(dict.fromkeys(telling))[:MOST_WORDS]
-    return _Reading(known, language, asked, found, Counter(map(stem, telling)))
+    expressions = [] if language else [*everyday_expressions(query_words)]
+    return _Reading(known, language, asked, found, expressions, Counter(map(stem, telling)))
 
 
 def telling_words(query: str) -> list[str]:
@@ -131,15 +133,18 @@ class _Reading:
         language: str | None,
         asked: Sequence[str],
         found: Mapping[str, Sequence[Meaning]],
+        expressions: Sequence[tuple[str, Mapping[str, float]]],
         times: Mapping[str, int],
     ) -> None:
         self._known = known
         self._language = language
         self._asked = asked
         self._found = found
+        self._expressions = expressions
         self._times = times
         length = len(found) + sum(not unspaced_stretches(word) for word in asked)
         self._unsure = min(1.0, _FEW_WORDS / max(1, length)) ** _EXPLAINED
+        length += len(expressions)
         self._most = max(FEWEST_TERMS, MOST_TERMS // max(1, length))
         self._looked_at = _LOOKED_AT / math.sqrt(max(1, length))
         self._guesses = MOST_GUESSED
@@ -156,6 +161,15 @@ class _Reading:
                 yield from self._known_word(stem(joined), f"{one} {other}", MatchKind.SAME)
         for word, meanings in self._found.items():
             yield from self._translated(word, meanings)
+        yield from self._everyday()
+
+    def _everyday(self) -> Iterator[QueryWord]:
+        """Yield the expressions, each with the terms that neither a word nor an expression before it has counted."""
+        counted = set(self._times)
+        for expression, terms in self._expressions:
+            meant = {term: weight * self._unsure for term, weight in terms.items() if term not in counted}
+            counted |= meant.keys()
+            yield from self._standing_for(expression, meant, expression, MatchKind.NEAR, ())
 
     def unmatched(self, stretches: Sequence[str]) -> Iterator[str]:
         """Yield the words that have led to no term, after reading, and such `stretches` without blanks as a whole: of
