@@ -7,12 +7,16 @@ Rules kept here:
 3. The weight of a text depends on its place, never on what it claims about itself.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Any, Final
+
+_LOUDER: Final = 2.0
+"""How much louder than another word one is that a field does not need."""
 
 
 class ToolPart(StrEnum):
@@ -32,7 +36,8 @@ class Field:
     """A text of a definition: the part that it belongs to, its weight, its usual number of words, and how many
     characters of it are read.
 
-    One of less than `fewest` words counts as if it had so many: a word gains nothing by standing alone.
+    One of less than `fewest` words counts as if it had so many: a word gains nothing by standing alone. Where an honest
+    one has at most `honest` words, each further one is as loud as three.
     """
 
     part: ToolPart
@@ -40,11 +45,16 @@ class Field:
     usual: float
     longest: int
     fewest: int = 0
+    honest: float = math.inf
+
+    def loudness(self, length: float) -> float:
+        """Return how loud so many words are in this field."""
+        return self.weight * (length + _LOUDER * max(0.0, length - self.honest))
 
 
 SERVER: Final = Field(ToolPart.SERVER, 3, 2, 128)
 NAME: Final = Field(ToolPart.NAME, 3, 3, 256)
-TITLE: Final = Field(ToolPart.TITLE, 2, 3, 256)
+TITLE: Final = Field(ToolPart.TITLE, 2, 3, 256, honest=6)
 FIRST: Final = Field(ToolPart.FIRST_SENTENCE, 2, 9, 600, 4)
 REST: Final = Field(ToolPart.DESCRIPTION, 0.5, 25, 6_000, 25)
 PARAMETERS: Final = Field(ToolPart.PARAMETERS, 0.5, 5, 3_000)

@@ -91,7 +91,7 @@ def _weights(server: str, tool: Mapping[str, Any], forms: dict[Field, dict[str, 
         field_words += english_in(text[: field.longest])
         forms.setdefault(field, {}).update(dict.fromkeys(form for word in field_words for form in _forms(word)))
         fields.append((field, field_words, length))
-    loudness = sum(field.weight * length for field, _, length in fields if field.weight > _WEIGHTY)
+    loudness = sum(field.loudness(length) for field, _, length in fields if field.weight > _WEIGHTY)
     frequencies: dict[str, float] = {}
     for field, field_words, length in fields:
         part = field.weight / _norm(max(length, field.fewest) / field.usual) / max(1.0, loudness / LOUD) ** _LOUDNESS

@@ -130,6 +130,25 @@ def test_fifteen_words_in_name_title_and_first_sentence_gain_nothing(tools: int)
     assert len(fooled) <= len(asked) / 50, fooled
 
 
+@pytest.mark.parametrize("tools", [1, 20])
+def test_fifteen_words_in_a_title_gain_nothing(tools: int) -> None:
+    many = asked_most(15 * tools)
+    some = [many[at * 15 : (at + 1) * 15] for at in range(tools)]
+    evil = [tool(f"best{at}", ". ".join(each), title=" ".join(each)) for at, each in enumerate(some) if each]
+    offered = {f"{server}{copy}": listed for copy in ("", "-two", "-three") for server, listed in servers().items()}
+    made = View(index({**offered, "evil": evil}), None)
+    asked = [query.text for query in queries()]
+    fooled = [query for query in asked if any(key.startswith("evil:") for key in keys(made, query, 5))]
+    assert len(fooled) <= len(asked) / 50, fooled
+
+
+def test_a_title_of_a_few_words_costs_nothing() -> None:
+    plain = tool("forecast", "Show the weather.")
+    six = {**plain, "title": "Weather forecast for cities, hour by hour"}
+    (alone,), (titled,) = (View(index({"sky": [each]}), None).search("weather", 1) for each in (plain, six))
+    assert titled.score > alone.score
+
+
 def test_words_that_stand_alone_gain_nothing_by_that() -> None:
     alone = tool("best", "Weather. Forecast. Rain. Wind. Sun. Storm. Snow. Fog.")
     honest = tool("forecast", "Show the weather forecast of a city for the next days.")
