@@ -236,11 +236,11 @@ def _has(signs: frozenset[str], sign: _Sign) -> bool:
 
 
 def _likeness(block: str, sentence: Sentence) -> float:
-    """Return how much a sentence, with a few words beside it, resembles published attacks."""
+    """Return how much a sentence resembles published attacks, by itself or with a few words beside it."""
     beside = block[max(0, sentence.start - _BESIDE) : sentence.end + _BESIDE]
-    return min(
-        max(attack_weights(REPLIES).most_alike(classed_words(Text("", beside))).score, _LEAST_ALIKE), _MOST_ALIKE
-    )
+    weights = attack_weights(REPLIES)
+    likeness = max(weights.most_alike(classed_words(Text("", said))).score for said in (sentence.text, beside))
+    return min(max(likeness, _LEAST_ALIKE), _MOST_ALIKE)
 
 
 def gives_orders(block: str) -> bool:
