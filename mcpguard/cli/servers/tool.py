@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mcpguard.cli.servers import tool_decisions
+from mcpguard.cli.servers import tool_decisions, tool_learning
 from mcpguard.cli.servers.choices import Capability, key_of, split_reference, waiting
 from mcpguard.cli.servers.server_tables import (
     addition_lines,
@@ -129,7 +129,7 @@ def diff(
     warn_if_cut(answer, server, {"kind": kind, "name": key[1]})
 
 
-for _command in (ready, *tool_decisions.COMMANDS):
+for _command in (ready, *tool_learning.COMMANDS, *tool_decisions.COMMANDS):
     app.command()(_command)
 
 

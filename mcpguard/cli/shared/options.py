@@ -32,9 +32,11 @@ def account_name(given: str) -> str:
     return given
 
 
-def _reference(given: str) -> str:
+def tool_reference(given: str | None) -> str | None:
+    """The tool as it was given, if it is one of a server."""
     try:
-        parse_reference(given)
+        if given is not None:
+            parse_reference(given)
     except InvalidName:
         raise typer.BadParameter("give it as SERVER:TOOL; mcpguard tool list shows them") from None
     return given
@@ -60,7 +62,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The server.", callbac
 Tool = Annotated[
     str,
     typer.Argument(
-        metavar="SERVER:TOOL", help="The server and the tool, or the capability of --kind.", callback=_reference
+        metavar="SERVER:TOOL", help="The server and the tool, or the capability of --kind.", callback=tool_reference
     ),
 ]
 Kind = Annotated[
