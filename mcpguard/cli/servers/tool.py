@@ -129,7 +129,8 @@ def diff(
     warn_if_cut(answer, server, {"kind": kind, "name": key[1]})
 
 
-for _command in (ready, *tool_learning.COMMANDS, *tool_decisions.COMMANDS):
+app.command("learned")(tool_learning.show_learned)
+for _command in (ready, tool_learning.forget, *tool_decisions.COMMANDS):
     app.command()(_command)
 
 

@@ -18,7 +18,7 @@ OFF: Final = "Nothing is learned while search.learn is false."
 WHICH: Final = "give the tool as SERVER:TOOL, or --all"
 
 
-def learned(tool: Tool, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
+def show_learned(tool: Tool, config: Config = None, data_dir: DataDir = None, output: As = Output.TABLE) -> None:
     """Show the words of earlier searches for which a tool is found more often, and how many callers taught each."""
     server, (_, name) = split_reference(tool, CapabilityKind.TOOL)
     query = urlencode({"server": server, "name": name})
@@ -50,6 +50,3 @@ def forget(
     else:
         guard.send("POST", f"{LEARNED}/forget", {"why": reason, "name": tool})
     typer.echo(f"Forgot what search had learned of {visible(tool or 'all tools')}.")
-
-
-COMMANDS: Final = (learned, forget)
