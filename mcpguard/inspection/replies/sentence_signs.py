@@ -13,7 +13,7 @@ from typing import Final
 
 from mcpguard.inspection.reading.tokens import Tokens, tokens
 from mcpguard.inspection.reading.vocabulary import PhraseHit
-from mcpguard.inspection.vocabulary import ORDERED_ACTS, PATHS_ALONE, PATHS_ANYWHERE, STRAY_ORDER_WORDS, told_of
+from mcpguard.inspection.vocabulary import ORDERED_ACTS, PATHS_ALONE, PATHS_ANYWHERE, STRAY_ORDER_WORDS, deed_of
 from mcpguard.text.linear import AnyOf
 
 ACTS: Final = frozenset(ORDERED_ACTS)
@@ -36,7 +36,7 @@ OF_AN_AGENT: Final = frozenset({"THE_ANSWER", "PROCESSOR"})
 """Meanings beside which the reader is no person: "your answer", "your assistant"."""
 MARKS: Final = frozenset({"EMAIL", "SECRET_FILE", "LINK", "ACCOUNT"})
 """Signs that are known by their form."""
-_ACT_OF: Final = {form: act for act in ACTS for form in (act, told_of(act))}
+_ACT_OF: Final = {form: act for act in ACTS for form in (act, deed_of(act))}
 _AGENTS: Final = frozenset({"AGENT", "PROCESSOR"})
 _LEADS: Final = frozenset({"MUST", "PLEASE"})
 """What makes a row of orders of the verbs after it that are joined by "and"."""

@@ -35,7 +35,7 @@ from mcpguard.inspection.resemblance.word_classes import classed_words
 from mcpguard.inspection.rules.rule_table import RULES
 from mcpguard.inspection.texts.glance import Glance, words_of
 from mcpguard.inspection.texts.texts import Text
-from mcpguard.inspection.vocabulary import STRAY_ORDERS, told_of
+from mcpguard.inspection.vocabulary import STRAY_ORDERS, deed_of
 
 LINE: Final = 2.0
 """The points from which a sentence is a finding."""
@@ -53,7 +53,7 @@ _OWN: Final = "stray."
 """What the meanings of these words begin with, where they stand beside those of other words."""
 _MEANT_BY: Final = {
     **{sign: (act,) for act, sign in ORDERED.items()},
-    **{sign: (act, told_of(act)) for act, sign in DOES.items()},
+    **{sign: (act, deed_of(act)) for act, sign in DOES.items()},
     TOLD: ("AGENT", "PROCESSOR"),
     OBLIGED: ("AGENT", "PROCESSOR"),
     DONE: ("SENT",),

@@ -54,7 +54,7 @@ Numbers = Sequence[int]
 class Resemblance:
     """The most alike window of a text: its size, its score, and the words that speak most for an attack, by places.
 
-    `beyond`: by how much its score is above the line of its size.
+    `beyond`: by how much its score is above the line from which on it is reported.
     """
 
     size: int

@@ -41,8 +41,8 @@ ORDERED_ACTS: Final = ("SEND", "PAY", "GRANT", "DESTROY", "RUN", "SAY")
 """The meanings of verbs in orders amid other content."""
 
 
-def told_of(act: str) -> str:
-    """Return the meaning of what somebody does, instead of being ordered to: "sends" and "pays"."""
+def deed_of(act: str) -> str:
+    """Return the name of the meaning of a verb as it is said of one who does it: "sends" and "pays"."""
     return f"{act}S"
 
 
@@ -52,11 +52,11 @@ def _third_person(entries: str) -> str:
     return " ".join(forms(f"{verb}+{joint}{rest}")[1] for verb, joint, rest in verbs)
 
 
-def _with_told(sections: Mapping[str, str]) -> Mapping[str, str]:
-    return {**sections, **{told_of(act): _third_person(sections[act]) for act in ORDERED_ACTS}}
+def _with_deeds(sections: Mapping[str, str]) -> Mapping[str, str]:
+    return {**sections, **{deed_of(act): _third_person(sections[act]) for act in ORDERED_ACTS}}
 
 
-STRAY_ORDERS: Final = _with_told(read_sections(_HERE.joinpath("stray_orders.txt").read_text("utf-8")))
+STRAY_ORDERS: Final = _with_deeds(read_sections(_HERE.joinpath("stray_orders.txt").read_text("utf-8")))
 STRAY_ORDER_WORDS: Final = Vocabulary(STRAY_ORDERS)
 """Words that are searched for only in replies, sentence by sentence."""
 SUBJECTS: Final = read_sections(_HERE.joinpath("subjects.txt").read_text("utf-8"))

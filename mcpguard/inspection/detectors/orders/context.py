@@ -21,6 +21,9 @@ _SAID: Final = phrases(
 )
 _FOR_A_MODEL: Final = frozenset({"prompt", "temperature", "top_p", "topP", "max_tokens", "maxTokens"})
 """Parameters of tools that put questions to a model themselves."""
+_ADDRESSING: Final = frozenset({"you", "your", "yours"})
+"""Words to the model that reads a definition: its own system prompt is not that of the tool's model."""
+_TALKS: Final = frozenset({"CONVERSATION", "TRANSCRIPT", "TALK"})
 _WHOLE: Final = phrases(
     "context.whole",
     "WHOLE 2 HELD",
@@ -87,8 +90,14 @@ def _is_said(text: Text) -> bool:
 def _of(subject: DefinitionTexts, text: Text, rules: PhraseRules) -> Iterator[Finding]:
     for each in rules.breakable_by(text.meanings):
         if finding := each.find_for_tool(subject, text):
-            for_a_model = "SYSTEM_PROMPT" in text.hits and _asks_a_model(subject.definition)
-            yield as_weak_finding(finding) if for_a_model else finding
+            yield as_weak_finding(finding) if _is_for_its_model(subject, text) else finding
+
+
+def _is_for_its_model(subject: DefinitionTexts, text: Text) -> bool:
+    """Tell whether a text is about the system prompt for the tool's own model, and about nothing else."""
+    if "SYSTEM_PROMPT" not in text.hits or not _ADDRESSING.isdisjoint(text.tokens.words):
+        return False
+    return _TALKS.isdisjoint(text.hits) and _asks_a_model(subject.definition)
 
 
 def _asks_a_model(definition: Mapping[str, object]) -> bool:
