@@ -24,7 +24,7 @@ async def cookie(guard: World | Gate, name: str = "ada", password: str = PASSWOR
     return (await guard.now.guard.signing_in.with_password(name, password, PEER, before)).shown
 
 
-async def token(guard: World, role: Role = Role.ADMIN, name: str = "ci", seconds: int | None = None) -> str:
+async def token(guard: World | Gate, role: Role = Role.ADMIN, name: str = "ci", seconds: int | None = None) -> str:
     """An operator's token."""
     return (await guard.now.guard.operators.add(name, role, seconds, BY))[1]
 

@@ -133,6 +133,11 @@ RULES: Final = (
     _slow("upstreams/test_events.py", "megabytes byte by byte", "twenty_megabytes"),
     _slow("upstreams/test_http_flood.py", "floods", "others_get_their_turns|what_has_no_end_is_left"),
     _slow("upstreams/test_orphans.py", "a guard that sweeps while others run", "sweeps_while_it_runs"),
+    _fast("app/test_tls_listener.py", "reached_over_tls|[expired]|needs_a_token|none_fails", "some of many guards"),
+    _slow("app/test_tls_listener.py", "a guard in a new interpreter for each", "test_"),
+    _slow("stories/test_counts_after_a_kill.py", "guards that are killed and start again"),
+    _fast("properties/test_shared_verification.py", "helpers_read_a_server|[first]|interrupt", "a few of many"),
+    _slow("properties/test_shared_verification.py", "new interpreters that share the work", "helper|process"),
 )
 THINNED: Final = (
     "tests/attacks/*",

@@ -213,13 +213,13 @@ class Guard:
 
     async def search(self, query: str, limit: int, wish: SearchScope, *, full: bool = False) -> dict[str, Any]:
         """Search for tools within the scope and filters of `wish`."""
-        meaning = await self.searching.meaning(query)
-        return search_answer(query, limit, wish, self.searching, self.servers, meaning=meaning, full=full)
+        hits, total = self.searching.search(query, limit, wish, await self.searching.meaning(query))
+        return search_answer(query, hits, total, wish, self.servers, full=full)
 
     async def explain_search(self, query: str, limit: int, wish: SearchScope) -> dict[str, Any]:
         """Search as `search` does, and say why each tool is found and stands where it does."""
-        meaning = await self.searching.meaning(query)
-        return await explained_answer(query, limit, wish, self.searching, self.servers, meaning=meaning)
+        found = self.searching.explain(query, limit, wish, await self.searching.meaning(query))
+        return await explained_answer(query, found, wish, self.servers)
 
     async def confirm(self, seen: Mapping[str, SettingValue], by: Actor) -> tuple[str, ...]:
         """Confirm the settings that wait for it, as they were seen. Returns their keys."""

@@ -57,7 +57,9 @@ PAGES: Final = {
     "help-console": "/help/console",
     "found": "/find?q=held",
 }
-DOCUMENTED: Final = ("inbox", "held", "servers", "review", "capability-changed", "audit", "record", "policy")
+DOCUMENTED: Final = (
+    *("inbox", "held", "servers", "review", "capability-changed", "audit", "record", "policy", "search"),
+)
 """Pages whose upper part stands in the documents."""
 LOOKS: Final[tuple[tuple[Scheme, int], ...]] = (("light", 1280), ("dark", 1280), ("light", 320))
 

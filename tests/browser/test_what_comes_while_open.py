@@ -137,7 +137,7 @@ def depth(guard: Served) -> int:
 
 
 def newest_row(guard: Served) -> int:
-    """The newest record that has a row: one that ends a call has none, and is not the last if the guard records more."""
+    """The newest record that has a row: a call's end has none, and is not the last if the guard records more."""
     every = told(guard, "GET", "/records?order=newest&limit=20")["records"]
     return max(int(each["seq"]) for each in every if each["content"]["kind"] != "closed")
 

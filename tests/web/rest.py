@@ -12,6 +12,7 @@ from mcpguard.web.api.api_app import routes
 from mcpguard.web.gate.strict_routes import PREFIX
 from tests import people
 from tests.clock import FakeClock
+from tests.gate import Gate
 from tests.world import World
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def bare() -> FastAPI:
     return routes(cast("Guard", SimpleNamespace(clock=FakeClock(), tallies=None)))
 
 
-async def program(guard: World, role: Role = Role.ADMIN, name: str = "ci") -> dict[str, str]:
+async def program(guard: World | Gate, role: Role = Role.ADMIN, name: str = "ci") -> dict[str, str]:
     """What a program sends that has an operator's token."""
     return people.bears(await people.token(guard, role, name))
 

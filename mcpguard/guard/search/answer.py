@@ -4,60 +4,25 @@ Rule kept here: text of a server is shown only for tools that a reviewer approve
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from anyio import to_thread
 
 from mcpguard.domain.servers.standing import UpstreamStanding
 from mcpguard.guard.search.answer_size import fit_hits
 from mcpguard.guard.search.hit_explanation import explain_hits
-from mcpguard.guard.search.tool_search import SearchScope, ToolHit, ToolSearch
+from mcpguard.guard.search.tool_search import ExplainedHits, SearchScope, ToolHit
 from mcpguard.guard.servers.servers import Servers
 from mcpguard.policy.scopes import is_server_in_scope
-
-if TYPE_CHECKING:
-    from mcpguard.catalog.search.semantic.model_weights import Array
 
 MOST_NAMED: Final = 5
 """The most servers that a notice names."""
 
 
 def search_answer(
-    query: str,
-    limit: int,
-    wish: SearchScope,
-    searching: ToolSearch,
-    servers: Servers,
-    *,
-    meaning: "Array | None" = None,
-    full: bool = False,
-) -> dict[str, Any]:
-    """Search, and return the best matches in short or with their schemas, with notices. `meaning`: the query's."""
-    hits, total = searching.search(query, limit, wish, meaning)
-    return _answered(query, hits, total, wish, servers, full=full)
-
-
-async def explained_answer(
-    query: str,
-    limit: int,
-    wish: SearchScope,
-    searching: ToolSearch,
-    servers: Servers,
-    *,
-    meaning: "Array | None" = None,
-) -> dict[str, Any]:
-    """Search, and return the best matches in short, each with why it was found, and the words that no tool has."""
-    found = searching.explain(query, limit, wish, meaning)
-    answer = _answered(query, [each.hit for each in found.hits], found.total, wish, servers, full=False)
-    # A thread reads the definitions again: those of a hostile server take long.
-    why = await to_thread.run_sync(explain_hits, found.hits)
-    tools = [tool | {"why": each} for tool, each in zip(answer["tools"], why, strict=False)]
-    return answer | {"tools": tools, "unmatched": [*found.unmatched]}
-
-
-def _answered(
     query: str, hits: Sequence[ToolHit], total: int, wish: SearchScope, servers: Servers, *, full: bool
 ) -> dict[str, Any]:
+    """Return the best matches in short or with their schemas, out of `total` tools, with notices."""
     tools, notices = fit_hits(hits, full=full)
     answer: dict[str, Any] = {"tools": tools, "total": total, "query": query}
     waiting = sum(
@@ -72,6 +37,15 @@ def _answered(
     if notices:
         answer["notice"] = " ".join(notices)
     return answer
+
+
+async def explained_answer(query: str, found: ExplainedHits, wish: SearchScope, servers: Servers) -> dict[str, Any]:
+    """Return the best matches in short, each with why it was found, and the words that no tool has."""
+    answer = search_answer(query, [each.hit for each in found.hits], found.total, wish, servers, full=False)
+    # A thread reads the definitions again: those of a hostile server take long.
+    why = await to_thread.run_sync(explain_hits, found.hits)
+    tools = [tool | {"why": each} for tool, each in zip(answer["tools"], why, strict=False)]
+    return answer | {"tools": tools, "unmatched": [*found.unmatched]}
 
 
 def _starting(wish: SearchScope, servers: Servers) -> Iterator[str]:

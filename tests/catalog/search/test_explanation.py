@@ -1,7 +1,8 @@
 """Why a tool is found: its words with their points, which add up, and nothing of what may not be seen."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
@@ -9,9 +10,11 @@ from hypothesis import strategies as st
 
 from mcpguard.catalog.search.fields import ToolPart
 from mcpguard.catalog.search.index import Index
+from mcpguard.catalog.search.learned_weights import ToolName
 from mcpguard.catalog.search.prepared_tools import prepare_server
 from mcpguard.catalog.search.ranking import MatchKind
 from mcpguard.catalog.search.search import FoundTool, Rescore, View
+from mcpguard.catalog.search.stems import stem
 from mcpguard.catalog.search.word_places import WordPlaces, find_places
 from tests.catalog.search.offers import Tool, index, tool
 from tests.tiers import examples
@@ -42,12 +45,26 @@ def by_length(found: Sequence[FoundTool]) -> list[float]:
     return [each.score / 2 + len(each.name) / 10 for each in found]
 
 
-@given(offers, queries, st.integers(1, 8), st.sampled_from([None, by_length]))
+@dataclass(frozen=True)
+class Taught:
+    """Which words each tool has learned, as earlier searches would have taught them."""
+
+    words: Mapping[ToolName, Collection[str]]
+
+    def follow(self) -> int:
+        return 0
+
+    def tools(self, term: str) -> Mapping[ToolName, tuple[float, int]]:
+        return {tool: (0.5, len(some)) for tool, some in self.words.items() if any(stem(each) == term for each in some)}
+
+
+@given(offers, queries, st.integers(1, 8), st.sampled_from([None, by_length]), st.sets(word, max_size=3))
 @settings(max_examples=examples(150), deadline=None)
 def test_the_points_add_up_to_the_score_unless_its_place_gave_it_more(
-    offered: dict[str, list[Tool]], query: str, limit: int, rescore: Rescore | None
+    offered: dict[str, list[Tool]], query: str, limit: int, rescore: Rescore | None, taught: set[str]
 ) -> None:
-    view = View(indexed(offered), None)
+    learned = {(server, one["name"]): taught for server, listed in offered.items() for one in listed[::2] if taught}
+    view = View(indexed(offered), None, Taught(learned))
     explained = view.explain(query, limit, None, rescore)
     assert [found for found, _ in explained.tools] == view.search(query, limit, None, rescore)
     every = view.explain(query, 100, None, rescore).tools
