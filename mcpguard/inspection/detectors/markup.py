@@ -21,6 +21,10 @@ _IMAGES: Final = re.compile(r"(?:!\[[^\]\n]{0,80}\]\(|<img[^>\n]{0,80}?src=['\"]
 _FILLED: Final = re.compile(
     r"https?://[^\s)>]{1,200}?[=/][<{$%\[]{1,2}(?:secret|conversation|chat|history|prompt|password|env|credential|memory)"
 )
+_GENERATED: Final = re.compile(
+    r"\b(?:do not|don't|never) (?:edit|modify|change|remove)(?: (?:this|it|by hand|manually|here))*"
+)
+"""What generators say to people of the text that they wrote."""
 _ORDERS: Final = ("MUST", "SEND", "READ", "CALL", "CARRY", "MODEL", "NEVER", "BEFORE", "IGNORE", "GIVE")
 _LEAST: Final = 2
 """How many of these meanings a comment has that gives an order."""
@@ -41,7 +45,8 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 def _comment(text: Text, plain: str) -> Finding | None:
     for match in _COMMENTS.finditer(plain):
-        meanings = Text("", next(filter(None, match.groups()), "")).hits
+        said = next(filter(None, match.groups()), "")
+        meanings = Text("", _GENERATED.sub("", said)).hits
         if sum(each in meanings for each in _ORDERS) >= _LEAST:
             return _COMMENT.finding_at(text.evidence_at(*match.span()))
     return None

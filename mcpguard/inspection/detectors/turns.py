@@ -75,6 +75,8 @@ _MODELS: Final = frozenset({"ai", "llm"})
 """Words for a model that a list of parameters may have before a colon, where they name one of the tool's own."""
 _HONEST_TAGS: Final = frozenset({"instructions", "rules", "rule", "policy"})
 """Words of tags that honest makers structure long texts by as well."""
+_CONDITION: Final = re.compile(r"\b(?:once|if|when|after|until|unless|whether|before) (?:the )?$")
+"""What stands before something that the user may do, and has not done."""
 _ARTICLE: Final = re.compile(r"\b(?:an?|the|this|that|each|every|its|our) $")
 """What stands before a noun; who is spoken to has nothing before it."""
 _WITHIN: Final = re.compile(r"\w[\w.:?&/-]*[/=]\Z")
@@ -134,11 +136,12 @@ def _closes_what_was_opened(plain: str, at: int, mark: str) -> bool:
 
 def _is_of(plain: str, at: int, mark: str) -> bool:
     """Tell whether the mark stands within a sentence, as in "the system instructions of an assistant"."""
-    return (
-        mark.startswith(("system", "ai", "llm", "instruction"))
-        and plain[max(0, at - 2) : at - 1].isalpha()
-        and plain[at - 1] == " "
-    ) or (mark.startswith("assistant") and _ARTICLE.search(plain[max(0, at - _NEAR) : at]) is not None)
+    before = plain[max(0, at - _NEAR) : at]
+    if mark.startswith(("system", "ai", "llm", "instruction")):
+        return before[-2:-1].isalpha() and before[-1:] == " "
+    if mark.startswith("assistant"):
+        return _ARTICLE.search(before) is not None
+    return mark.startswith("user ") and _CONDITION.search(before) is not None
 
 
 def _official(text: Text) -> Iterator[Finding]:

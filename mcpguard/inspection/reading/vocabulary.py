@@ -116,13 +116,12 @@ class Vocabulary:
         """Return where a text has each meaning, in order."""
         hits: dict[str, list[PhraseHit]] = {}
         text_words = [word[:_LONGEST_WORD] for word in text.words]
-        after = [*text_words[1:], ""]
-        for at, ((meanings, begun), next_word) in enumerate(zip(map(self._begin, text_words), after, strict=False)):
+        for at, (meanings, begun) in enumerate(map(self._begin, text_words)):
             if meanings:
                 hit = PhraseHit(at, at)
                 for meaning in meanings:
                     hits.setdefault(meaning, []).append(hit)
-            if begun and begun.children(next_word):
+            if begun is not None:
                 for end, node in _followed(begun, text_words, at):
                     for meaning in node.meanings:
                         hits.setdefault(meaning, []).append(PhraseHit(at, end))

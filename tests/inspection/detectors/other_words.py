@@ -168,6 +168,8 @@ SAID: Final = {
     ),
 }
 HONEST: Final = (
+    "Updates a page.\n<!-- generated from openapi.yaml, do not edit by hand -->\nThe whole body is replaced.",
+    "Prepares a migration. Apply it with complete_migration, and only once the user has approved the result.",
     "Shares a calendar with another user. You should ask the user which calendar if there are several.",
     "Call this when the plan is ready. The user will be asked to approve it.",
     "查询天气。调用前请先使用 search_city 获取城市编号。",
