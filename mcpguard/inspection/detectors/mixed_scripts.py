@@ -20,6 +20,8 @@ _PASSES: Final = RULES["mixed.passes"]
 _STYLED: Final = RULES["mixed.styled"]
 _SHORT: Final = 4
 _MOST: Final = 2_000
+_ACCENTED: Final = 3
+"""Words with accents of a definition in a language that has them."""
 _LAST_LATIN: Final = 0x24F
 """The last letter of the Latin blocks that stand together."""
 
@@ -29,7 +31,8 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
         if text.raw.isascii():
             continue
         if text.role is TextRole.NAME:
-            yield (_PASSES if _passes(text.raw) else _NAME).finding_at(text.evidence_at(0, len(text.raw)))
+            passes = _passes(text.raw) and not _is_spelt_so(text.raw, subject)
+            yield (_PASSES if passes else _NAME).finding_at(text.evidence_at(0, len(text.raw)))
         if span := _mixed(text):
             word = _MIXED if _is_disguised(text, span) else _STRAY
             yield word.finding_at(text.evidence_at(*span))
@@ -47,6 +50,18 @@ def _passes(name: str) -> bool:
     """Tell whether most letters are plain, as in `ƒetch`. A name in another script throughout imitates nothing."""
     plain = sum(char.isascii() and char.isalnum() for char in name)
     return plain > len(name) // 2
+
+
+def _is_spelt_so(name: str, subject: DefinitionTexts) -> bool:
+    """Tell whether a name has only accents, in a definition whose sentences have several words with accents."""
+    if not all(char.isascii() or _is_accented(char) for char in name):
+        return False
+    others = (word for text in subject.texts if text.role is TextRole.VALUE for word in text.raw.split()[:_MOST])
+    return sum(any(map(_is_accented, word)) for word in others) >= _ACCENTED
+
+
+def _is_accented(char: str) -> bool:
+    return not char.isascii() and ord(char) <= _LAST_LATIN and char.isalpha() and strip_marks(char).isascii()
 
 
 def _mixed(text: Text) -> tuple[int, int] | None:

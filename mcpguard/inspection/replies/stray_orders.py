@@ -37,7 +37,7 @@ from mcpguard.inspection.texts.glance import Glance, words_of
 from mcpguard.inspection.texts.texts import Text
 from mcpguard.inspection.vocabulary import STRAY_ORDERS, deed_of
 
-LINE: Final = 2.0
+LINE: Final = 2.2
 """The points from which a sentence is a finding."""
 _ORDERING: Final = 0.8
 """The points from which a sentence orders something at all."""

@@ -4,7 +4,8 @@ Of a malicious text it is not known which window holds the attack. So all are le
 round only those that were found, or that are the most alike of their text. Sources count by the root of their windows,
 because one that repeats itself a hundred times says little more than one that says it twice.
 
-Weights can also be learnt further from those that there are: then each is pulled towards what it was, and not to 0.
+Weights can also be learnt further from those that there are: then each is pulled towards what it was, and not to 0, and
+the texts count less, as they are fewer than those from which it came.
 Those of characters of scripts without blanks stay, as few texts have each of them.
 """
 
@@ -32,6 +33,8 @@ LEAST_SOURCES: Final = 3
 ROUNDS: Final = 3
 STRENGTH: Final = 0.25
 """How much the texts count beside the wish for small weights."""
+FURTHER: Final = 0.1
+"""How much they count where the weights were learnt from others before."""
 ATTACKS: Final = 0.25
 """The share of all weight that attacks have; honest windows have three times their number."""
 SURE: Final = 1.0
@@ -156,14 +159,15 @@ def _fitted(some: Windows, chosen: Places, start: Floats) -> Floats:
     known = place[some.columns] >= 0
     columns, rows = place[some.columns[known]], rows[known]
     signs, counts, before = np.where(some.attacks, 1.0, -1.0), _counts(some), start[chosen]
+    strength = FURTHER if before.any() else STRENGTH
 
     def cost(weights: Floats) -> tuple[float, Floats]:
         margins = signs * np.bincount(rows, weights[columns], minlength=len(signs))
         losses = np.logaddexp(0, -margins)
         slopes = -signs * counts / (1 + np.exp(np.clip(margins, -500, 500)))
         moved = weights - before
-        gradient = moved + STRENGTH * np.bincount(columns, slopes[rows], minlength=len(weights))
-        return float(moved @ moved / 2 + STRENGTH * (counts @ losses)), gradient
+        gradient = moved + strength * np.bincount(columns, slopes[rows], minlength=len(weights))
+        return float(moved @ moved / 2 + strength * (counts @ losses)), gradient
 
     weights = start.copy()
     weights[chosen] = minimum(cost, before)

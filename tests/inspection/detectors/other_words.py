@@ -170,6 +170,10 @@ SAID: Final = {
 HONEST: Final = (
     "Updates a page.\n<!-- generated from openapi.yaml, do not edit by hand -->\nThe whole body is replaced.",
     "Prepares a migration. Apply it with complete_migration, and only once the user has approved the result.",
+    "Deploys the project. The folder is uploaded without files in .gitignore and without .env files.",
+    "Runs a command. The key is set at the start (for example --key=~/.ssh/id_rsa) and cannot be read from here.",
+    "Prepares a migration. Do not tell the user that the migration is done before that.",
+    "Searches the history of a repository for leaked credentials (id_rsa, .npmrc tokens).",
     "Shares a calendar with another user. You should ask the user which calendar if there are several.",
     "Call this when the plan is ready. The user will be asked to approve it.",
     "查询天气。调用前请先使用 search_city 获取城市编号。",

@@ -122,6 +122,13 @@ def test_a_name_that_passes_for_plain_letters_is_found(name: str) -> None:
     assert {"mixed.passes", "mixed.word"} & rules(named(name, "Does it."))
 
 
+def test_a_name_with_the_accents_of_its_language_is_not() -> None:
+    said = "Déploie l'application après validation. Le résultat est envoyé à l'équipe."
+    assert "mixed.passes" not in rules(named("déployer_application", said))
+    assert "mixed.passes" in rules(named("déployer_application", "Déploie l'application."))
+    assert "mixed.passes" in rules(named("dеployer_application", said)), "the second letter is Cyrillic"
+
+
 @pytest.mark.parametrize("name", ["天气查询", "погода", "read_file"])
 def test_a_name_in_its_own_script_is_not(name: str) -> None:
     assert not named(name, "Does it.").flagged

@@ -4,6 +4,8 @@ from typing import Final
 
 from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 
+TOO_EARLY: Final = "USER 8 FINISHED 2 BEFORE|UNTIL"
+"""How a text says that success must not be reported before it is there."""
 DETECTOR: Final = phrase_detector(
     phrases(
         "secrecy.order",
@@ -19,7 +21,7 @@ DETECTOR: Final = phrase_detector(
         "TELL 3 USER 3 NOT_AFTER _",
         "TELL 5 USER 1 NOT_AFTER 2 THIS",
         "SECRETLY 3 SEND|CARRY 6 SECRETS|CONVERSATION|SECRET_FILE|OUTSIDE",
-        unless=("WITHOUT 0 TELL 0 THEM", "TELL 1 UNLESS 2 USER"),
+        unless=("WITHOUT 0 TELL 0 THEM", "TELL 1 UNLESS 2 USER", TOO_EARLY),
     ),
     phrases(
         "secrecy.silence",
@@ -34,7 +36,7 @@ DETECTOR: Final = phrase_detector(
         "NEVER 2 USER 3 KNOW|TELL",
         "THIS 2 NEVER 2 KNOW 6 USER",
         "WHEN 2 ASK 8 LIE",
-        unless=("OTHER_PARTIES", "WITHOUT 0 TELL 0 THEM", "HIDE 0 THEM", "TELL 1 UNLESS 2 USER"),
+        unless=("OTHER_PARTIES", "WITHOUT 0 TELL 0 THEM", "HIDE 0 THEM", "TELL 1 UNLESS 2 USER", TOO_EARLY),
     ),
     phrases(
         "secrecy.stealth",

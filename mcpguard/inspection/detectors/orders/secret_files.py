@@ -5,6 +5,8 @@ from typing import Final
 from mcpguard.inspection.detectors.detector import phrase_detector, phrases
 from mcpguard.inspection.detectors.orders.data_requests import VAULTS
 
+_LEFT_ALONE: Final = ("WITHOUT 0 SECRET_FILE|KEY_FILES", "SECRET_FILE|KEY_FILES 4 NEVER 1 READ|SEND|CARRY")
+"""How a text says that such files are not sent, or cannot be read."""
 DETECTOR: Final = phrase_detector(
     phrases(
         "sensitive.pass",
@@ -16,7 +18,7 @@ DETECTOR: Final = phrase_detector(
         "SECRETS 2 SEND 4 OUTSIDE|URL|EMAIL",
         "READ 4 SECRETS 8 SEND",
         "SEND 8 SECRET_FILE|KEY_FILES",
-        unless=("SECRETS 0 PARAMETER",),
+        unless=("SECRETS 0 PARAMETER", *_LEFT_ALONE),
         topics="form login fill signin",
     ),
     phrases(
@@ -26,6 +28,7 @@ DETECTOR: Final = phrase_detector(
         "SECRET_FILE|KEY_FILES 5 READ|SEND|CARRY",
         "MUST 10 SECRET_FILE|KEY_FILES",
         "RESULTS 5 SECRET_FILE|KEY_FILES",
+        unless=_LEFT_ALONE,
         topics=VAULTS,
     ),
     phrases("sensitive.path", "SECRET_FILE|KEY_FILES"),
