@@ -58,7 +58,7 @@ def main(
     """Measure recall, mean reciprocal rank and nDCG of the search behind retrieve_tools."""
     if not table:
         for folder in map(_read, folders or [GOLDEN]):
-            typer.echo(orjson.dumps({**_about(folder), **folder.measured(_ours(folder))}))
+            typer.echo(orjson.dumps({**_about(folder), **folder.measured(searching_words(folder))}))
         return
     console = Console()
     console.width = max(console.width, 150)
@@ -87,7 +87,7 @@ def _grades(query: Mapping[str, Any]) -> Mapping[str, float]:
     return {key: grades.get(key, 1) for key in query["relevant"]}
 
 
-def _view(folder: Folder) -> View:
+def view_of(folder: Folder) -> View:
     servers: dict[str, list[Mapping[str, Any]]] = {}
     for tool in folder.tools:
         servers.setdefault(tool["server"], []).append(tool)
@@ -97,8 +97,8 @@ def _view(folder: Folder) -> View:
     return View(index, None)
 
 
-def _ours(folder: Folder) -> Search:
-    view = _view(folder)
+def searching_words(folder: Folder) -> Search:
+    view = view_of(folder)
     return lambda query: [f"{found.server}:{found.name}" for found in view.search(query, MOST)]
 
 
@@ -114,9 +114,9 @@ def _sheets(folders: Sequence[Folder]) -> Iterator[Sheet]:
     rows = []
     model = search_meaning.model_here()
     for folder in folders:
-        rows.append(Row({**_about(folder), "by": "mcpguard"}, folder.measured(_ours(folder))))
+        rows.append(Row({**_about(folder), "by": "mcpguard"}, folder.measured(searching_words(folder))))
         if isinstance(model, SentenceModel):
-            search = search_meaning.searching(model, _view(folder), folder.tools, MOST)
+            search = search_meaning.searching(model, view_of(folder), folder.tools, MOST)
             rows.append(Row({**_about(folder), "by": "mcpguard, semantic"}, folder.measured(search)))
         rows.append(Row({**_about(folder), "by": "rank-bm25 as it comes"}, folder.measured(_plain(folder))))
     without = f"; without the extra semantic: {model}" if isinstance(model, str) else ""
@@ -124,7 +124,7 @@ def _sheets(folders: Sequence[Folder]) -> Iterator[Sheet]:
     yield Sheet("retrieval", about, rows)
     golden = folders[0]
     kinds = dict.fromkeys(query["kind"] for query in golden.queries)
-    search = _ours(golden)
+    search = searching_words(golden)
     by_kind = [(kind, [query for query in golden.queries if query["kind"] == kind]) for kind in kinds]
     yield Sheet(
         "golden set",
