@@ -51,6 +51,10 @@ class _Node:
             found += filter(None, stems)
         return found
 
+    def may_go_on(self, word: str) -> bool:
+        """Tell whether this word may have children: in most places none has, which is known without looking for any."""
+        return word in self.words or bool(self.lengths) or not word.isalpha()
+
     def grow(self, word: str, *, stem: bool) -> "_Node":
         if stem and len(word) not in self.lengths:
             self.lengths = tuple(sorted({*self.lengths, len(word)}))
@@ -116,12 +120,13 @@ class Vocabulary:
         """Return where a text has each meaning, in order."""
         hits: dict[str, list[PhraseHit]] = {}
         text_words = [word[:_LONGEST_WORD] for word in text.words]
-        for at, (meanings, begun) in enumerate(map(self._begin, text_words)):
+        after = [*text_words[1:], ""]
+        for at, ((meanings, begun), next_word) in enumerate(zip(map(self._begin, text_words), after, strict=False)):
             if meanings:
                 hit = PhraseHit(at, at)
                 for meaning in meanings:
                     hits.setdefault(meaning, []).append(hit)
-            if begun is not None:
+            if begun is not None and begun.may_go_on(next_word):
                 for end, node in _followed(begun, text_words, at):
                     for meaning in node.meanings:
                         hits.setdefault(meaning, []).append(PhraseHit(at, end))

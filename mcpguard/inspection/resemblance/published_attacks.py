@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, pairwise, repeat, zip_longest
 from typing import Final, NamedTuple
 
 from mcpguard.inspection.resemblance.word_classes import ClassedWord
@@ -154,9 +154,9 @@ class AttackWeights:
         """Return the phrases that begin at each word. The first word of a sentence ends what came before it."""
         longer, first = self._longer, [each.word for each in words]
         second = [None if each.begins else each.word for each in words[1:]]
-        alone = [self._words.get(word, 0) for word in first]
-        pairs = [longer.get(pair, 0) for pair in zip_longest(first, second)]
-        triples = [longer.get(triple, 0) for triple in zip_longest(first, second, second[1:])]
+        alone = map(self._words.get, first, repeat(0))
+        pairs = map(longer.get, zip_longest(first, second), repeat(0))
+        triples = map(longer.get, zip_longest(first, second, second[1:]), repeat(0))
         return [*chain.from_iterable(zip(alone, pairs, triples, strict=True))]
 
 
