@@ -37,13 +37,13 @@ from mcpguard.inspection.texts.glance import Glance, words_of
 from mcpguard.inspection.texts.texts import Text
 from mcpguard.inspection.vocabulary import STRAY_ORDERS, deed_of
 
-LINE: Final = 2.4
+LINE: Final = 2.0
 """The points from which a sentence is a finding."""
 _ORDERING: Final = 0.8
 """The points from which a sentence orders something at all."""
 _ITSELF: Final = 0.5
 """The points that its signs must have, whatever it resembles."""
-_ALIKE: Final = 0.8
+_ALIKE: Final = 1.2
 """The points for each unit of the score of resemblance, which is cut to the range below."""
 _LEAST_ALIKE, _MOST_ALIKE = -2.0, 2.0
 LENGTH: Final = 1.2

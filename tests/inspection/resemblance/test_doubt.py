@@ -64,7 +64,7 @@ def test_no_rule_that_flags_alone_by_its_form_is_said_to_go_by_words() -> None:
 
 
 def test_a_reply_that_only_sounds_like_an_order_in_an_honest_text_has_no_finding() -> None:
-    said = {"content": [{"type": "text", "text": f"{HONEST}{SIGNS} {HONEST} Do not ask the user for its number."}]}
+    said = {"content": [{"type": "text", "text": f"{HONEST} {HONEST}{SIGNS} The user has agreed to it."}]}
     alone = screen_reply(said, Screening.NOTE, KnownSecrets(()), OFF, lambda: True).found
     assert {each.rule for each in alone}, "the rules alone find something"
     assert screen_reply(said, Screening.NOTE, KnownSecrets(()), ON, lambda: True).found == ()
