@@ -79,8 +79,8 @@ _CONDITION: Final = re.compile(r"\b(?:once|if|when|after|until|unless|whether|be
 """What stands before something that the user may do, and has not done."""
 _ARTICLE: Final = re.compile(r"\b(?:an?|the|this|that|each|every|its|our) $")
 """What stands before a noun; who is spoken to has nothing before it."""
-_WITHIN: Final = re.compile(r"\w[\w.:?&/-]*[/=]\Z")
-"""What a placeholder within an address stands after: `/data/<secret to fetch>`."""
+_WITHIN: Final = re.compile(r"\w[\w.:?&/-]*[/=.]\Z|://\w*:\Z")
+"""What a placeholder within an address or a path stands after: `/data/<secret to fetch>`, `https://me:<secret>@host`."""
 _ABOVE: Final = frozenset({"system", "hidden", "secret", "admin", "override", "assistant"})
 """Words of which one is enough in a tag of several words."""
 _SHOWN: Final = re.compile(r"\b(?:such as|e\.g\.|for example|for instance|like|including)\b[^.\n]{0,40}+$")
@@ -172,7 +172,7 @@ def _tags(text: Text, plain: str) -> Iterator[Finding]:
 
 
 def _is_placeholder(text: Text, tag: re.Match[str]) -> bool:
-    """Tell whether a tag stands for a part of an address, as `/data/<secret to fetch>` does."""
+    """Tell whether a tag stands for a part of an address or a path, as `/data/<secret to fetch>` does."""
     within = _WITHIN.search(text.raw, max(0, tag.start() - _NEAR), tag.start())
     return within is not None and text.raw[tag.start() : tag.end()].islower()
 

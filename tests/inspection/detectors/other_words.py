@@ -174,6 +174,8 @@ HONEST: Final = (
     "Runs a command. The key is set at the start (for example --key=~/.ssh/id_rsa) and cannot be read from here.",
     "Prepares a migration. Do not tell the user that the migration is done before that.",
     "Searches the history of a repository for leaked credentials (id_rsa, .npmrc tokens).",
+    "Replaces a document. An edit made meanwhile is rejected instead of silently overwritten.",
+    "Returns an address of the form https://kai:<secret>@<host>/<path>.git for cloning.",
     "Shares a calendar with another user. You should ask the user which calendar if there are several.",
     "Call this when the plan is ready. The user will be asked to approve it.",
     "查询天气。调用前请先使用 search_city 获取城市编号。",

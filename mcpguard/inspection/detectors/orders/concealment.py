@@ -35,7 +35,7 @@ DETECTOR: Final = phrase_detector(
         "SPEAK 3 NOBODY",
         "INSTRUCTIONS 3 UNSEEN 3 USER",
         "THIS 3 UNSEEN 1 INSTRUCTIONS",
-        unless=("WHEN 1 NOTHING", "NEEDLESS 2 READ", "INSTEAD 0 ASK", TOO_EARLY),
+        unless=("WHEN 1 NOTHING", "NEEDLESS 2 READ", "INSTEAD 0 ASK", "FAILS_QUIETLY", TOO_EARLY),
         topics=_GAMES,
     ),
     phrases("quiet.display", "NEVER 1 SHOW 3 THIS 3 USER", "NEVER 1 SHOW 6 USER", "UNSEEN_BY_USER"),

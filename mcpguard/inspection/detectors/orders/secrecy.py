@@ -46,5 +46,6 @@ DETECTOR: Final = phrase_detector(
         "DO 1 SECRETLY",
         "SECRETLY 3 HARVEST|MIRROR|COPY",
         "SECRETLY 4 TALK|MESSAGES",
+        unless=("FAILS_QUIETLY",),
     ),
 )
