@@ -132,14 +132,13 @@ class Phrases:
     def _excused(self, text: Text, hit: PhraseHit) -> bool:
         positions = text.tokens.positions
         for each in self.unless:
-            excuse = each.find(text.hits, positions) if each.may_match(text.meanings) else None
-            if (
-                excuse
-                and positions[excuse.first] - positions[hit.last]
-                <= _CLOSE
-                >= positions[hit.first] - positions[excuse.last]
-            ):
-                return True
+            for excuse in each.find_all(text.hits, positions) if each.may_match(text.meanings) else ():
+                if (
+                    positions[excuse.first] - positions[hit.last]
+                    <= _CLOSE
+                    >= positions[hit.first] - positions[excuse.last]
+                ):
+                    return True
         return False
 
 

@@ -58,15 +58,24 @@ class MeaningPattern:
         """Return the first place that matches."""
         if self.within:
             return _together([_either(hits, step) for step in self.steps], self.within, positions)
+        return next(self._in_order(hits, positions), None)
+
+    def find_all(self, hits: Hits, positions: Sequence[int]) -> Iterator[PhraseHit]:
+        """Yield every place that matches; of meanings in any order, the first."""
+        if not self.within:
+            yield from self._in_order(hits, positions)
+        elif found := self.find(hits, positions):
+            yield found
+
+    def _in_order(self, hits: Hits, positions: Sequence[int]) -> Iterator[PhraseHit]:
         reached = [(hit, hit.first) for hit in _either(hits, self.steps[0])]
         for step, gap in zip(self.steps[1:], self.gaps, strict=True):
-            reached = list(_next(reached, _either(hits, step), gap, positions))
             if not reached:
-                return None
+                return
+            reached = list(_next(reached, _either(hits, step), gap, positions))
         for hit, start in reached:
             if not self.ends or _ends(hit.last, positions):
-                return PhraseHit(start, hit.last)
-        return None
+                yield PhraseHit(start, hit.last)
 
 
 def pattern(text: str) -> MeaningPattern:

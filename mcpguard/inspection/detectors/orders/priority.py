@@ -58,6 +58,7 @@ DETECTOR: Final = phrase_detector(
         "IGNORE 2 ANY|OTHER 2 TOOLS",
         "PREFER 3 THIS 8 OTHER 2 TOOLS",
         "PREFER 3 THIS 4 ANY 2 TOOLS",
+        unless=("NEVER 1 UNASKED", "TOOLS 2 UNTIL"),
     ),
     phrases(
         "priority.always",
