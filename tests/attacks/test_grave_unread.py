@@ -145,7 +145,8 @@ async def test_what_is_both_or_neither_is_not_left_out(guard: World, left_out: l
 
 async def test_all_findings_but_one_are_not_enough(guard: World) -> None:
     server = await inspected(guard, "weather", **POISONED)
-    (one_, *_) = (each["name"] for each in server["capabilities"] if len(rules(server, each["name"])) > 1)
+    tools = (each["name"] for each in server["capabilities"] if each["kind"] == "tool")
+    (one_, *_) = (name for name in tools if len(rules(server, name)) > 1)
     *some, last = rules(server, one_)
     done = await approve(guard, only=[f"tool:{one_}"], findings_read={f"tool:{one_}": some})
     assert done["unread"] == {f"tool:{one_}": [last]}
