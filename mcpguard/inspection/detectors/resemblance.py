@@ -13,7 +13,7 @@ from mcpguard.inspection.texts.texts import DefinitionTexts, Text, TextRole
 
 RESEMBLES: Final = RULES["resemblance.attack"]
 _FAR: Final = 3.0
-"""How far beyond the line a definition is critical: none of 1,127 tools of public servers is so far beyond it."""
+"""How far beyond the line a definition is critical: none of 5,080 tools of public servers is so far beyond it."""
 
 
 def find_resemblance(
