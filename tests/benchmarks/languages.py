@@ -16,7 +16,7 @@ from rich.console import Console
 from mcpguard.catalog.search.semantic.sentence_model import SentenceModel
 from tests.benchmarks import search_meaning
 from tests.benchmarks.report import Row, Sheet, show
-from tests.benchmarks.search import GOLDEN, Folder, Search, searching_words, view_of
+from tests.benchmarks.search import GOLDEN, Folder, Search, read_folder, searching_words, view_of
 
 QUERIES: Final = Path(__file__).parent / "language_queries"
 LANGUAGES: Final = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "ja": "Japanese", "zh": "Chinese"}
@@ -25,7 +25,7 @@ FIRST: Final = 5
 
 def main(folders: Annotated[list[Path] | None, typer.Argument(metavar="DIR…", help="Sets of tools.")] = None) -> None:
     """Print the share of queries for which a right tool is among the first five and comes first, by language."""
-    tools = [tool for place in (GOLDEN, *(folders or ())) for tool in _lines(place / "tools.jsonl")]
+    tools = [tool for place in (GOLDEN, *(folders or ())) for tool in read_folder(place).tools]
     queries = list(_for(tools))
     folder = Folder("all", tools, ())
     by = {"words": searching_words(folder)}
@@ -40,8 +40,8 @@ def main(folders: Annotated[list[Path] | None, typer.Argument(metavar="DIR…", 
 
 def _for(tools: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     known = {f"{tool['server']}:{tool['name']}" for tool in tools}
-    every = (query for file in sorted(QUERIES.glob("*.jsonl")) for query in _lines(file))
-    return (query for query in every if query["tool"] in known)
+    for file in sorted(QUERIES.glob("*.jsonl")):
+        yield from (query for query in map(orjson.loads, file.read_bytes().splitlines()) if query["tool"] in known)
 
 
 def _found(search: Search, queries: Sequence[Mapping[str, Any]], language: str) -> dict[str, float]:
@@ -49,10 +49,6 @@ def _found(search: Search, queries: Sequence[Mapping[str, Any]], language: str) 
     first = sum(some[:1] != [] and some[0] in right for some, right in found)
     among = sum(not set(right).isdisjoint(some[:FIRST]) for some, right in found)
     return {"first": first / len(found), "among five": among / len(found)}
-
-
-def _lines(file: Path) -> Iterator[Any]:
-    return (orjson.loads(line) for line in file.read_bytes().splitlines() if line.strip())
 
 
 if __name__ == "__main__":

@@ -57,20 +57,20 @@ def main(
 ) -> None:
     """Measure recall, mean reciprocal rank and nDCG of the search behind retrieve_tools."""
     if not table:
-        for folder in map(_read, folders or [GOLDEN]):
+        for folder in map(read_folder, folders or [GOLDEN]):
             typer.echo(orjson.dumps({**_about(folder), **folder.measured(searching_words(folder))}))
         return
     console = Console()
     console.width = max(console.width, 150)
     sheets = []
-    for sheet in _sheets([_read(path) for path in (GOLDEN, *(folders or ()))]):
+    for sheet in _sheets([read_folder(path) for path in (GOLDEN, *(folders or ()))]):
         show(sheet, console)
         sheets.append(sheet)
     if json is not None:
         json.write_bytes(as_json(machine(), sheets))
 
 
-def _read(path: Path) -> Folder:
+def read_folder(path: Path) -> Folder:
     tools, queries = (
         [orjson.loads(line) for line in (path / name).open("rb") if line.strip()]
         for name in ("tools.jsonl", "queries.jsonl")

@@ -111,20 +111,29 @@ def _find(subject: DefinitionTexts, _surroundings: Surroundings) -> Iterator[Fin
 
 
 def _first(rule: DetectorRule, marks: tuple[str, ...], text: Text, plain: str) -> Iterator[Finding]:
-    """Yield the first mark that stands at the beginning of a word; `filesystem:` has none."""
+    """Yield the first mark that stands at the beginning of a word; `filesystem:` has none. One that means nothing where
+    it stands hides no other: what follows is looked at as well.
+    """
     if len(plain) != len(text.raw):
         plain = text.raw  # some letters have a lower case of two
     for mark in marks:
         at = plain.find(mark)
-        if (
-            at >= 0
-            and not _SHOWN.search(plain[max(0, at - _NEAR) : at])
-            and not _is_of(plain, at, mark)
-            and not _closes_what_was_opened(plain, at, mark)
-            and not (mark[0].isalpha() and at and (plain[at - 1].isalnum() or plain[at - 1] in "_-"))
-        ):
+        if at >= 0 and _closes_what_was_opened(plain, at, mark):
+            continue  # and so does each further one
+        while at >= 0 and _means_nothing(plain, at, mark):
+            at = plain.find(mark, at + len(mark))
+        if at >= 0:
             yield rule.finding_at(text.evidence_at(at, at + len(mark)))
             return
+
+
+def _means_nothing(plain: str, at: int, mark: str) -> bool:
+    """Tell whether a mark is an example, or a part of a word or sentence."""
+    return (
+        _SHOWN.search(plain[max(0, at - _NEAR) : at]) is not None
+        or _is_of(plain, at, mark)
+        or (mark[0].isalpha() and at > 0 and (plain[at - 1].isalnum() or plain[at - 1] in "_-"))
+    )
 
 
 def _closes_what_was_opened(plain: str, at: int, mark: str) -> bool:

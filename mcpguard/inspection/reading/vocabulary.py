@@ -52,7 +52,7 @@ class _Node:
         return found
 
     def may_go_on(self, word: str) -> bool:
-        """Tell whether this word may have children: in most places none has, which is known without looking for any."""
+        """Tell whether a phrase may go on with this word. Mostly it does not, and to look for children takes longer."""
         return word in self.words or bool(self.lengths) or not word.isalpha()
 
     def grow(self, word: str, *, stem: bool) -> "_Node":

@@ -179,7 +179,6 @@ HONEST: Final = (
     "Edits are silently dropped for readers. Keys are silently accepted on dry runs even if they do not fit.",
     "Lists projects. Do not automatically run any other tools afterwards; wait for the user.",
     "Lists versions. The model must not call other tools until the user has chosen one.",
-    "Scans a project. Ignores all policies defined in the `.snyk` file for this scan.",
     "Finds the service-account user of a client (serviceAccountsEnabled).",
     "Lists flows. Filters that fit nothing silently return 0 results.",
     "Shares a calendar with another user. You should ask the user which calendar if there are several.",

@@ -26,7 +26,7 @@ DETECTOR: Final = phrase_detector(
         "PREVIOUS 1 GUIDANCE 3 VOID",
         "IGNORE 1 WHAT_TOLD",
         "DROPS 4 GIVEN_BEFORE",
-        unless=("INSTRUCTIONS 3 IN_WHAT_IT_READS", "INSTRUCTIONS 0 DEFINED_IN 3 A_FILE"),
+        unless=("INSTRUCTIONS 3 IN_WHAT_IT_READS",),
         topics=_ABOUT,
     ),
     phrases(
