@@ -28,6 +28,19 @@ from tests.world import World, verified, world
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture
+async def guard(guard: World) -> World:
+    """A guard that has counted its calls, as a start does: what counts would be the first to get a new connection."""
+    await counted(guard)
+    return guard
+
+
+async def counted(guard: World) -> None:
+    """Wait until the calls of earlier starts are counted."""
+    while not guard.clock.has_sleeper(EVERY_SECONDS):
+        await guard.settle()
+
+
 async def refused(guard: World, *, together: bool = False) -> None:
     """Calls of every kind are refused, and none of their work begins.
 
@@ -185,8 +198,7 @@ async def test_a_call_whose_end_cannot_be_recorded_is_told_so_and_its_end_is_rec
 
 async def test_a_store_that_stays_away_does_not_keep_the_guard_from_stopping(tmp_path: Path) -> None:
     async with world(tmp_path) as guard:
-        while not guard.clock.has_sleeper(EVERY_SECONDS):  # a start counts calls, and would get a new connection first
-            await guard.settle()
+        await counted(guard)
         await guard.call()
         await guard.now.store.writer.submit(lambda c: c.exec_driver_sql("PRAGMA query_only=ON").close())
         await refused(guard)
