@@ -17,7 +17,7 @@ EMPTY = (
 @contextmanager
 def tampering(database: Path) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
-        connection.execute("BEGIN")
+        connection.execute("BEGIN IMMEDIATE")  # what begins by reading could not write if the guard wrote meanwhile
         yield connection
         connection.execute("COMMIT")
 
